@@ -10,6 +10,7 @@ import type { Lane } from "./lane.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
+import { tenantIn } from "./tenant.js";
 
 /** An authentic event, from the receiver. */
 export interface AcceptedInput extends Pick<
@@ -42,6 +43,8 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared"
   store: InboxStore;
   /** The receiver has the option `order`. */
   ordered: boolean;
+  /** The receiver has the option `tenant`. */
+  hasTenants: boolean;
   endpoint: string;
   /** Null for the default one. */
   sender: string | null;
@@ -108,9 +111,10 @@ export function createInbox(config: InboxConfig) {
     const { unsignedFacts } = config;
     const { eventId: givenId, type, subtype, subject, disposition, lane, received, body } = input;
     const identity = { eventId: givenId, type, subtype, subject, bodyHash };
-    const isRepeated = seen?.add(bodyHash) ?? false;
+    const content = contentOf(received.tenant, bodyHash);
+    const isRepeated = seen?.add(content) ?? false;
     let eventId = firstIdOf(identity, unsignedFacts);
-    let contentKey = dropsRepeated ? contentKeyOf(type, bodyHash) : null;
+    let contentKey = dropsRepeated ? contentKeyOf(type, content) : null;
     try {
       for (;;) {
         const event = { eventId, type, subtype, subject, disposition, lane, received, body };
@@ -131,7 +135,7 @@ export function createInbox(config: InboxConfig) {
         else return { ...result, ownId: eventId === givenId ? undefined : eventId, isRepeated };
       }
     } catch (error) {
-      if (!isRepeated) seen?.forget(bodyHash);
+      if (!isRepeated) seen?.forget(content);
       throw error;
     }
   }
@@ -216,7 +220,10 @@ export function createInbox(config: InboxConfig) {
     let beforeSeq: number | null = Number.MAX_SAFE_INTEGER;
     for (let portion = 0; beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
       const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
-      beforeSeq = found.hashes.every(seen.addOlder) ? found.nextBeforeSeq : null;
+      const hasRoom = found.hashes.every(({ eventId, bodyHash }) =>
+        seen.addOlder(contentOf(config.hasTenants ? tenantIn(eventId) : undefined, bodyHash)),
+      );
+      beforeSeq = hasRoom ? found.nextBeforeSeq : null;
       await nextTurn();
     }
   }
@@ -346,6 +353,13 @@ const MOST_PORTIONS = 200;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
+
+/** What is compared of a body: that of another tenant is another one. */
+function contentOf(tenant: string | undefined, bodyHash: Uint8Array): Uint8Array {
+  return tenant === undefined
+    ? bodyHash
+    : createHash("sha256").update(`${tenant}/`).update(bodyHash).digest();
+}
 
 /**
  * With the type, because some senders send one body under two types, such as an order that is

@@ -1,5 +1,6 @@
 import { SignalboxError } from "../../base/errors.js";
 import { readable } from "../senders/engine/define-sender.js";
+import { TENANT } from "../inbox/tenant.js";
 import type { RequestHeaders } from "../senders/engine/headers.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
@@ -17,18 +18,21 @@ export interface BackfilledEvent {
    * @default none
    */
   headers?: RequestHeaders | undefined;
+  /** Whose event it is: required with the option `tenant`. */
+  tenant?: string | undefined;
 }
 
 /** What became of a {@link BackfilledEvent}. */
 export interface BackfillResult {
-  /** `duplicate`: its id is stored, with whatever body. */
+  /** `duplicate`: its id is stored, for its tenant, with whatever body. */
   status: "accepted" | "duplicate" | "quarantined";
+  /** As `inbox.get` takes it. */
   eventId: string;
   /** Empty for unusable bytes. */
   type: string;
 }
 
-interface BackfillConfig extends Pick<ReceiverConfig, "sender" | "clock" | "maxQueued"> {
+interface BackfillConfig extends Pick<ReceiverConfig, "sender" | "clock" | "maxQueued" | "tenant"> {
   store: StoreEvent;
 }
 
@@ -38,7 +42,7 @@ export function createBackfill(config: BackfillConfig) {
 
   return async function accept(event: BackfilledEvent): Promise<BackfillResult> {
     // A caller without types may pass nothing.
-    const { body, headers = {} } = (event as BackfilledEvent | undefined) ?? {};
+    const { body, headers = {}, tenant } = (event as BackfilledEvent | undefined) ?? {};
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
       throw new SignalboxError(
@@ -47,9 +51,16 @@ export function createBackfill(config: BackfillConfig) {
         help,
       );
     }
+    const isTenant = tenant === undefined || TENANT.test(tenant);
+    if (!isTenant || (tenant === undefined) !== (config.tenant === undefined)) {
+      const help = "Pass it if the receiver has the option tenant, and only then.";
+      throw new SignalboxError("option_invalid", "receiver.accept needs the event's tenant.", help);
+    }
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
-    const received = { ...receivedBy(sender, headers, clock.now()), backfilled: true as const };
+    const received = receivedBy(sender, headers, clock.now());
+    received.backfilled = true;
+    if (tenant !== undefined) received.tenant = tenant;
     const reading = sender.read(readable(bytes, received.headers));
     if (reading.kind === "challenge") {
       throw new SignalboxError(
@@ -68,6 +79,11 @@ export function createBackfill(config: BackfillConfig) {
 function notAccepted(code: RejectionCode, size: number, most: number): SignalboxError {
   if (code === "closing")
     return new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
+  if (code === "tenant_mismatch") {
+    const help = "The log says so if tenantOf failed.";
+    const message = "The event is not of the tenant that receiver.accept was given.";
+    return new SignalboxError("option_invalid", message, help);
+  }
   if (code === "overloaded" && size > most) {
     const help =
       "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";

@@ -7,6 +7,7 @@ import type { Handoff } from "../inbox/handoff.js";
 import { firstIdOf, ownIdOf } from "../inbox/identity.js";
 import type { ReadAgain } from "../inbox/store.js";
 import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import { ofTenant } from "../inbox/tenant.js";
 import { readable } from "../senders/engine/define-sender.js";
 import type { Reading, AnySender } from "../senders/engine/sender.js";
 import type { ReceiverConfig } from "./options.js";
@@ -71,6 +72,8 @@ function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
  */
 class LazyHandoff implements Handoff {
   readonly deliveryKey: string;
+  readonly eventId: string;
+  readonly tenant: string | null;
   readonly replayed: boolean;
   readonly possiblyRepeated: boolean;
   readonly receivedAt: Date;
@@ -91,6 +94,9 @@ class LazyHandoff implements Handoff {
     this.endpoint = config.endpoint;
     this.sender = config.sender.name;
     this.deliveryKey = deliveryKeyOf(this.endpoint, event.eventId);
+    const { tenant } = event.received;
+    this.eventId = tenant === undefined ? event.eventId : event.eventId.slice(tenant.length + 1);
+    this.tenant = tenant ?? null;
     this.replayed = event.replayed;
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
@@ -139,12 +145,14 @@ export function readAgainBy(
     const sender = find(event.sender);
     const reading = sender === undefined ? null : readStored(sender, event);
     if (reading?.kind === "challenge") {
-      return { eventId: reading.id, type: reading.type, subtype: null, subject: null };
+      const eventId = ofTenant(event.received.tenant, reading.id);
+      return { eventId, type: reading.type, subtype: null, subject: null };
     }
     if (reading?.kind !== "event" || reading.quarantine !== null) return null;
     const { id, type, subtype, subject } = reading;
     const lane = laneOf?.(reading, event.received) ?? null;
-    const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject, lane };
+    const eventId = ofTenant(event.received.tenant, id ?? idOfBody(event.body));
+    const facts = { eventId, type, subtype, subject, lane };
     if (sender?.unsignedId !== true) return facts;
     const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };

@@ -22,6 +22,7 @@ import { BY_SUBJECT, type OrderOptions } from "./order.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
 import type { Telemetry } from "./telemetry.js";
+import type { TenantRequest } from "./tenant.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
@@ -30,6 +31,18 @@ export interface ReceiverOptions {
    * registered.
    */
   secrets: SecretsOption;
+  /**
+   * The tenant of a delivery, from its address or a header: 1 to 64 of `a-z`, `0-9`, `_` and `-`. It
+   * chooses the secret. Null, another text, and what is thrown, which is logged: answered 404.
+   * @default none: no tenants
+   */
+  tenant?: ((request: TenantRequest) => string | null) | undefined;
+  /**
+   * The tenant that a signed event names. Another one than that of its delivery is answered 401, and
+   * so is what is thrown, and logged, and a body that cannot be read. Needed where tenants share a
+   * secret: otherwise a captured delivery of one could be sent to another. @default none
+   */
+  tenantOf?: ((event: Signal | TestEvent) => string) | undefined;
   /** Where accepted events are kept, such as `sqliteStore("signals.db")`. */
   store: InboxStore;
   /**
@@ -103,7 +116,7 @@ export interface ReceiverOptions {
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
 export interface SenderReceiverOptions<Events extends object> extends Omit<
   ReceiverOptions,
-  "onSignal" | "onTest" | "order"
+  "onSignal" | "onTest" | "order" | "tenantOf"
 > {
   /**
    * Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and
@@ -116,6 +129,8 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
    * stored as `done`. Resolve once your system has saved the event; reject to get it again.
    */
   onEvent: OnEvent<Events>;
+  /** As without a sender. */
+  tenantOf?: ((event: Events[keyof Events]) => string) | undefined;
   /**
    * Hands off the events with one key one at a time, in the order in which they were accepted.
    * `true`: by their subject. @default no order
@@ -139,6 +154,8 @@ const count = z.int().min(1);
 const optionsSchema = z.strictObject({
   // Checked by `createSecrets`, whose error has a separate code.
   secrets: z.custom<SecretsOption>().optional(),
+  tenant: functionOption<NonNullable<ReceiverOptions["tenant"]>>().optional(),
+  tenantOf: functionOption<NonNullable<ReceiverOptions["tenantOf"]>>().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
   sender: objectOption<AnySender>(
     "a sender of signalbox/senders, such as stripe()",
@@ -223,7 +240,7 @@ export function resolveOptions<Events extends object>(
     optionsSchema,
     options,
   );
-  const { sender = signals, retention } = config;
+  const { sender = signals, retention, tenant, tenantOf } = config;
   const { ackTimeoutMs = sender.limits.ackTimeoutMs ?? 3000 } = config;
   const { bodyLimitBytes = sender.limits.bodyLimitBytes ?? 262_144 } = config;
   const { toleranceSeconds = sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = config;
@@ -239,6 +256,12 @@ export function resolveOptions<Events extends object>(
     ],
     [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
+    [tenantOf !== undefined && tenant === undefined, "tenantOf", "it needs the option tenant"],
+    [
+      tenant !== undefined && tenantOf === undefined && typeof secrets !== "function",
+      "tenantOf",
+      "expected a function: the tenants share a secret, so the signed event must name its tenant",
+    ],
   ] as const;
   for (const [isWrong, option, problem] of contradictions)
     if (isWrong) throw new OptionError(FACTORY, option, problem);
@@ -253,7 +276,7 @@ export function resolveOptions<Events extends object>(
     secretWaitMs,
     maxQueued: { events, bytes },
     telemetry: telemetry ?? null,
-    secrets: createSecrets(secrets, sender),
+    secrets: createSecrets(secrets, sender, tenant === undefined ? null : config.clock),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };

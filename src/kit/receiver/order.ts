@@ -1,6 +1,7 @@
 import { ignore } from "../../base/errors.js";
 import { laneKey, type Lane } from "../inbox/lane.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
+import { ofTenant } from "../inbox/tenant.js";
 import type { EventFacts, Reading } from "../senders/engine/sender.js";
 
 /** What `order.by` is told beside the event. */
@@ -37,13 +38,13 @@ export function createLaneOf(
   order: OrderOptions<never> | undefined,
   onNoKey: (problem: unknown) => void,
 ) {
-  return (reading: Reading, { headers }: ReceivedDelivery): Lane | null => {
+  return (reading: Reading, { headers, tenant }: ReceivedDelivery): Lane | null => {
     if (order === undefined || reading.kind !== "event" || reading.quarantine !== null) return null;
     const { type, subtype, subject, event } = reading;
     try {
       const key: unknown = order.by(event as never, { type, subtype, subject, headers });
       if (typeof key === "string" && key !== "")
-        return { key: laneKey(key), skips: order.whenDead === "skip" };
+        return { key: laneKey(ofTenant(tenant, key)), skips: order.whenDead === "skip" };
       // The rejection of an async function would end the process.
       if (key instanceof Promise) key.catch(ignore);
       const found =

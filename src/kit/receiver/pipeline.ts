@@ -5,6 +5,7 @@ import {
   DEFAULT_SENDER,
   type ReceivedDelivery,
 } from "../inbox/stored-events.js";
+import { ofTenant } from "../inbox/tenant.js";
 import { readable } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer } from "../senders/engine/sender.js";
@@ -23,7 +24,8 @@ import type { Trouble } from "./receiver-log.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import { createEventStore, receivedBy, type EventStoreConfig } from "./store-event.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
-import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
+import { createFindTenant, pathOf } from "./tenant.js";
+import { createVerifier, UNKNOWN_TENANT, type SignedDelivery } from "./verify-delivery.js";
 
 const OVERLOADED: Refusal = { code: "overloaded" };
 const LATE: Refusal = { code: "ack_timeout" };
@@ -68,6 +70,8 @@ export function createPipeline(config: PipelineConfig) {
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
   const store = createEventStore(bodies, config);
+  const findTenant =
+    config.tenant === undefined ? null : createFindTenant(config.tenant, config.onTenantProblem);
 
   /**
    * Never rejects: the hooks and listeners that it calls do not throw. @returns null when the
@@ -77,20 +81,24 @@ export function createPipeline(config: PipelineConfig) {
     let observed: ObservedDelivery | null = null;
     try {
       const { headers } = request;
-      // The path and query alone, also of an address.
-      const url = isDefault ? undefined : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+      const url = isDefault ? undefined : pathOf(request.url);
       observed = telemetry === null ? null : telemetry.receive(headers);
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not
-      //    run, no room.
+      //    run, no room, an address of no tenant.
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
+      const tenant = findTenant === null ? undefined : findTenant(request);
+      if (tenant === null) return refuse(UNKNOWN_TENANT, observed, request);
 
       if (request.method !== "POST") {
         const query = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
+        const secrets =
+          tenant === undefined || request.method !== "GET" ? [] : await secretsOf(tenant);
+        if ("code" in secrets) return refuse(secrets, observed, request);
         const asked =
           request.method === "GET"
-            ? handshake?.get?.(query)
+            ? handshake?.get?.(query, secrets)
             : handshake?.options?.({ headers: recordOf(headers), query });
         const answer = answerHandshake(asked ?? "refused", observed);
         return "code" in answer ? refuse(answer, observed, request) : answer;
@@ -130,7 +138,14 @@ export function createPipeline(config: PipelineConfig) {
       const received = receivedBy(sender, headers, clock.now());
       if (observed !== null && observed.traceParent !== null)
         received.traceParent = observed.traceParent;
-      const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
+      if (tenant !== undefined) received.tenant = tenant;
+      const delivery = {
+        signature,
+        body: collected.bytes,
+        tenant,
+        receivedAt: received.at,
+        secret: "",
+      };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
       return "code" in outcome
@@ -141,6 +156,17 @@ export function createPipeline(config: PipelineConfig) {
       // also after any other error.
       bodies.release(request);
       return refuse({ code: "store_unavailable", cause }, observed, request);
+    }
+  }
+
+  /** For a handshake. */
+  async function secretsOf(tenant: string): Promise<readonly string[] | Refusal> {
+    try {
+      const lookup = Promise.resolve(config.secrets.lookUp(tenant));
+      const found = await withDeadline(lookup, clock, config.ackTimeoutMs, LATE);
+      return "code" in found || found.length > 0 ? found : UNKNOWN_TENANT;
+    } catch (cause) {
+      return { code: "secret_unavailable", cause };
     }
   }
 
@@ -248,7 +274,8 @@ export function createPipeline(config: PipelineConfig) {
   function idIn({ body, received }: ReadDelivery): string | null {
     if (body.byteLength > MOST_READ_OF_REFUSED) return null;
     const reading = sender.read(readable(body, received.headers));
-    return reading.kind === "unusable" ? null : reading.id;
+    const id = reading.kind === "unusable" ? null : reading.id;
+    return id === null ? null : ofTenant(received.tenant, id);
   }
 
   return { handle, accept: createBackfill({ ...config, store }), endWaits: verifier.endWaits };

@@ -1,6 +1,8 @@
 import { SignalboxError, ignore } from "../../base/errors.js";
+import type { Clock } from "../../base/time/clock.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/sign.js";
+import { createTenantSecrets } from "./tenant-secrets.js";
 
 /**
  * The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only
@@ -35,26 +37,41 @@ export interface SecretSource {
 }
 
 /**
+ * A function that returns the secrets. With the option `tenant` it is told whose, and the answer is
+ * remembered for a minute; an empty one says for 5 seconds that there is no such tenant. Without
+ * the option `tenant` is empty.
+ */
+export type SecretsFunction = (of: { tenant: string }) => SecretLookup | Promise<SecretLookup>;
+
+/**
  * One signing secret, several (rotation, or several registrations on one URL), or where to get
- * them: a {@link SecretSource} or its `lookUp` alone.
+ * them: a {@link SecretSource} or a function.
  *
  * `undefined`, the value of an environment variable that is not set, is refused at construction
  * like an empty secret.
  */
-export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
+export type SecretsOption = SecretLookup | SecretsFunction | SecretSource;
 
 interface SecretUser {
   name: string;
   secretProblem(secret: string): string | null;
 }
 
+const NO_TENANT = { tenant: "" };
+
 /**
  * The secrets in one form, whatever form the user's option has.
+ *
+ * @param tenantsClock with the option `tenant` alone
  *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or
  * unusable
  */
-export function createSecrets(option: SecretsOption, sender: SecretUser) {
+export function createSecrets(
+  option: SecretsOption,
+  sender: SecretUser,
+  tenantsClock: Clock | null = null,
+) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {
@@ -62,19 +79,28 @@ export function createSecrets(option: SecretsOption, sender: SecretUser) {
     if (!isDefault) secrets.forEach((secret) => assertSecretOf(sender, secret));
     return secrets;
   };
+  function find(of: { tenant: string }): readonly string[] | Promise<readonly string[]> {
+    const found = source.lookUp(of);
+    // No `await` when the source answers immediately: it would delay each delivery by a turn of the
+    // event loop.
+    const isPromised = typeof found === "object" && found !== null && "then" in found;
+    return isPromised ? Promise.resolve(found).then(usable) : usable(found);
+  }
+  /** Null: all deliveries have the same secrets. */
+  const byTenant =
+    tenantsClock !== null && typeof option === "function"
+      ? createTenantSecrets((tenant) => find({ tenant }), tenantsClock)
+      : null;
   return {
     /**
      * The secrets that are known now; empty if the source has none yet.
      *
      * @throws SignalboxError `secret_invalid`, and what the source throws
      */
-    lookUp(): readonly string[] | Promise<readonly string[]> {
-      const found = source.lookUp();
-      // No `await` when the source answers immediately: it would delay each delivery by a turn of
-      // the event loop.
-      const isPromised = typeof found === "object" && found !== null && "then" in found;
-      return isPromised ? Promise.resolve(found).then(usable) : usable(found);
-    },
+    lookUp: (tenant?: string) =>
+      byTenant === null || tenant === undefined ? find(NO_TENANT) : byTenant.lookUp(tenant),
+    /** After a mismatch. Null where a tenant has no secrets of its own. */
+    lookUpAgain: byTenant?.lookUpAgain ?? null,
     /** null for a source that never announces secrets. */
     expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
     /** The error to log when no secret is known. */
@@ -113,7 +139,10 @@ function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): v
   );
 }
 
-function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {
+function sourceOf(
+  option: SecretsOption,
+  assertUsable: (secret: unknown) => void,
+): Omit<SecretSource, "lookUp"> & { lookUp: SecretsFunction } {
   if (typeof option === "function") return { lookUp: option };
   const { lookUp } = (option ?? {}) as Partial<SecretSource>;
   if (typeof lookUp === "function") return option as SecretSource;

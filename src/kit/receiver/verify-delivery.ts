@@ -19,6 +19,8 @@ type VerifierConfig = Pick<
 export interface SignedDelivery {
   signature: Signature;
   body: Uint8Array;
+  /** Undefined without the option `tenant`. */
+  tenant: string | undefined;
   /** The secret that signed it, once it is verified. */
   secret: string;
   /**
@@ -39,6 +41,7 @@ export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH: Refusal = { code: "signature_mismatch" };
 const CLOSING: Refusal = { code: "closing" };
+export const UNKNOWN_TENANT: Refusal = { code: "tenant_unknown" };
 
 /**
  * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that
@@ -71,14 +74,35 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     delivery: SignedDelivery,
     verify: NonNullable<Signature["verify"]>,
   ): Promise<Verdict> {
-    const { body, receivedAt } = delivery;
-    const known = await secrets.lookUp();
-    if (known.length === 0) return unverified(known);
-    const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
-    const secret = known[results.indexOf(true)];
-    if (secret === undefined) return MISMATCH;
-    delivery.secret = secret;
-    return null;
+    const { body, receivedAt, tenant } = delivery;
+    const verifyByEach = async (known: readonly string[]): Promise<Verdict> => {
+      if (known.length === 0) return unverified(known);
+      const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
+      const secret = known[results.indexOf(true)];
+      if (secret === undefined) return MISMATCH;
+      delivery.secret = secret;
+      return null;
+    };
+    const known = await secrets.lookUp(tenant);
+    const verdict = await verifyByEach(known);
+    if (verdict !== MISMATCH || tenant === undefined || secrets.lookUpAgain === null)
+      return verdict;
+    const found = await secrets.lookUpAgain(tenant);
+    return isSame(found, known) ? MISMATCH : verifyByEach(found);
+  }
+
+  /** The secret of a tenant may have been replaced since it was looked up. */
+  function verifyAgain(
+    delivery: SignedDelivery,
+    tried: readonly string[],
+    found: readonly string[] | Promise<readonly string[]>,
+  ): Verdict | Promise<Verdict> {
+    if (found instanceof Promise)
+      return whileHeld(delivery, found).then((secret) =>
+        "code" in secret ? secret : verifyAgain(delivery, tried, secret),
+      );
+    if (isSame(found, tried) || found.length === 0) return unverified(found);
+    return verifyWith(delivery, found);
   }
 
   function verifyOrWait(
@@ -87,6 +111,9 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   ): Verdict | Promise<Verdict> {
     const verdict = verifyWith(delivery, known);
     if (verdict?.code !== "signature_mismatch") return verdict;
+    const { tenant } = delivery;
+    if (tenant !== undefined && secrets.lookUpAgain !== null)
+      return verifyAgain(delivery, known, secrets.lookUpAgain(tenant));
     // With secrets in the option itself no delivery waits; otherwise forgeries could fill the
     // memory with held bodies.
     if (known.length > 0 && secrets.expectsMore === null) return verdict;
@@ -95,7 +122,10 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   }
 
   function unverified(tried: readonly string[]): Refusal {
-    return tried.length > 0 ? MISMATCH : { code: "secret_unavailable", cause: secrets.missing() };
+    if (tried.length > 0) return MISMATCH;
+    return secrets.lookUpAgain === null
+      ? { code: "secret_unavailable", cause: secrets.missing() }
+      : UNKNOWN_TENANT;
   }
 
   function wait(delivery: SignedDelivery, tried: readonly string[]): Promise<Verdict> {
@@ -192,7 +222,7 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
         // the bytes.
         if (verify !== undefined)
           return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
-        const known = secrets.lookUp();
+        const known = secrets.lookUp(delivery.tenant);
         const verdict =
           known instanceof Promise
             ? whileHeld(delivery, known).then((found) =>

@@ -139,12 +139,14 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       return rows.map((row) => row.name);
     },
     async bodyHashes(endpoint, beforeSeq, limit) {
-      const rows = await run<{ seq: number; hash: Buffer | null }>(
-        `SELECT seq, CASE WHEN endpoint = $1 THEN body_hash END AS hash FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
+      const rows = await run<{ seq: number; eventId: string; bodyHash: Buffer | null }>(
+        `SELECT seq, event_id AS "eventId", CASE WHEN endpoint = $1 THEN body_hash END AS "bodyHash" FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
         [endpoint, beforeSeq, limit],
       );
       return {
-        hashes: rows.flatMap(({ hash }) => hash ?? []),
+        hashes: rows.flatMap(({ eventId, bodyHash }) =>
+          bodyHash === null ? [] : [{ eventId, bodyHash }],
+        ),
         nextBeforeSeq: rows[limit - 1]?.seq ?? null,
       };
     },
