@@ -84,13 +84,7 @@ export type {
 export type { RejectionCode } from "./receiver/rejection.js";
 export type { Telemetry } from "./receiver/telemetry.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
-export type {
-  SecretLookup,
-  SecretsFunction,
-  SecretsOption,
-  SecretSource,
-} from "./receiver/secrets.js";
-export type { TenantRequest } from "./receiver/tenant.js";
+export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";
 export type { HeadersLike, RequestHeaders } from "./senders/engine/headers.js";
 export type {
   HandshakeAnswer,

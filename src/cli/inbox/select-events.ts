@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
-import { ofTenant } from "../../kit/inbox/tenant.js";
 import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/parse-search.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
 import { notEmpty } from "../console/options.js";
@@ -54,7 +53,7 @@ export function queryOf({ type, product, tenant, error, since, before }: Filters
   return {
     ...(type && typeTerm(type)),
     subject: product,
-    eventId: tenant && ofTenant(tenant, ""),
+    eventId: tenant && `${tenant}/`,
     error,
     receivedAfter: since,
     receivedBefore: before,

@@ -10,7 +10,6 @@ import type { Lane } from "./lane.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
-import { tenantIn } from "./tenant.js";
 
 /** An authentic event, from the receiver. */
 export interface AcceptedInput extends Pick<
@@ -43,7 +42,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared"
   store: InboxStore;
   /** The receiver has the option `order`. */
   ordered: boolean;
-  /** The receiver has the option `tenant`. */
+  /** The receiver has the option `tenant`, so each id begins with one. */
   hasTenants: boolean;
   endpoint: string;
   /** Null for the default one. */
@@ -111,7 +110,7 @@ export function createInbox(config: InboxConfig) {
     const { unsignedFacts } = config;
     const { eventId: givenId, type, subtype, subject, disposition, lane, received, body } = input;
     const identity = { eventId: givenId, type, subtype, subject, bodyHash };
-    const content = contentOf(received.tenant, bodyHash);
+    const content = contentOf(givenId, bodyHash);
     const isRepeated = seen?.add(content) ?? false;
     let eventId = firstIdOf(identity, unsignedFacts);
     let contentKey = dropsRepeated ? contentKeyOf(type, content) : null;
@@ -214,6 +213,11 @@ export function createInbox(config: InboxConfig) {
     if (isOpen) tending = clock.setTimeout(() => void tendLanes(), delayMs);
   }
 
+  /** What makes two bodies one: the same bytes for another tenant are others. */
+  function contentOf(eventId: string, bodyHash: Uint8Array): Uint8Array {
+    return config.hasTenants ? contentKeyOf(eventId.replace(/\/.*/s, ""), bodyHash) : bodyHash;
+  }
+
   /** So that a body that was stored before the start is known as repeated. */
   async function rememberBodies(): Promise<void> {
     if (seen === null) return;
@@ -221,7 +225,7 @@ export function createInbox(config: InboxConfig) {
     for (let portion = 0; beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
       const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
       const hasRoom = found.hashes.every(({ eventId, bodyHash }) =>
-        seen.addOlder(contentOf(config.hasTenants ? tenantIn(eventId) : undefined, bodyHash)),
+        seen.addOlder(contentOf(eventId, bodyHash)),
       );
       beforeSeq = hasRoom ? found.nextBeforeSeq : null;
       await nextTurn();
@@ -353,13 +357,6 @@ const MOST_PORTIONS = 200;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
-
-/** What is compared of a body: that of another tenant is another one. */
-function contentOf(tenant: string | undefined, bodyHash: Uint8Array): Uint8Array {
-  return tenant === undefined
-    ? bodyHash
-    : createHash("sha256").update(`${tenant}/`).update(bodyHash).digest();
-}
 
 /**
  * With the type, because some senders send one body under two types, such as an order that is

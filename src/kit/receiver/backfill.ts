@@ -1,10 +1,9 @@
 import { SignalboxError } from "../../base/errors.js";
 import { readable } from "../senders/engine/define-sender.js";
-import { TENANT } from "../inbox/tenant.js";
 import type { RequestHeaders } from "../senders/engine/headers.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
-import { receivedBy, type StoreEvent } from "./store-event.js";
+import { receivedBy, TENANT, type StoreEvent } from "./store-event.js";
 
 /** An event that came by the sender's API, and not in a delivery. */
 export interface BackfilledEvent {
@@ -24,7 +23,7 @@ export interface BackfilledEvent {
 
 /** What became of a {@link BackfilledEvent}. */
 export interface BackfillResult {
-  /** `duplicate`: its id is stored, for its tenant, with whatever body. */
+  /** `duplicate`: its id is stored, with whatever body. */
   status: "accepted" | "duplicate" | "quarantined";
   /** As `inbox.get` takes it. */
   eventId: string;
@@ -45,30 +44,18 @@ export function createBackfill(config: BackfillConfig) {
     const { body, headers = {}, tenant } = (event as BackfilledEvent | undefined) ?? {};
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept needs a body of bytes or text.",
-        help,
-      );
+      throw refused("receiver.accept needs a body of bytes or text.", help);
     }
-    const isTenant = tenant === undefined || TENANT.test(tenant);
-    if (!isTenant || (tenant === undefined) !== (config.tenant === undefined)) {
-      const help = "Pass it if the receiver has the option tenant, and only then.";
-      throw new SignalboxError("option_invalid", "receiver.accept needs the event's tenant.", help);
-    }
+    const isTenant = config.tenant === undefined ? tenant === undefined : TENANT.test(tenant ?? "");
+    if (!isTenant)
+      throw refused("receiver.accept needs a tenant exactly if the receiver has them.");
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
-    const received = receivedBy(sender, headers, clock.now());
-    received.backfilled = true;
+    const received = { ...receivedBy(sender, headers, clock.now()), backfilled: true as const };
     if (tenant !== undefined) received.tenant = tenant;
     const reading = sender.read(readable(bytes, received.headers));
-    if (reading.kind === "challenge") {
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept was given a verification, which is no event.",
-        "",
-      );
-    }
+    if (reading.kind === "challenge")
+      throw refused("receiver.accept was given a verification, which is no event.");
     const stored = await store(reading, received, bytes, null);
     if ("code" in stored) throw notAccepted(stored.code, bytes.byteLength, config.maxQueued.bytes);
     const { outcome, eventId, type } = stored;
@@ -76,19 +63,16 @@ export function createBackfill(config: BackfillConfig) {
   };
 }
 
+const refused = (message: string, help = "") => new SignalboxError("option_invalid", message, help);
+
 function notAccepted(code: RejectionCode, size: number, most: number): SignalboxError {
   if (code === "closing")
     return new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
-  if (code === "tenant_mismatch") {
-    const help = "The log says so if tenantOf failed.";
-    const message = "The event is not of the tenant that receiver.accept was given.";
-    return new SignalboxError("option_invalid", message, help);
-  }
+  if (code === "tenant_mismatch") return refused("The event is not of this tenant.");
   if (code === "overloaded" && size > most) {
     const help =
       "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
-    const message = `The body has ${size} bytes, and maxQueued.bytes is ${most}.`;
-    return new SignalboxError("option_invalid", message, help);
+    return refused(`The body has ${size} bytes, and maxQueued.bytes is ${most}.`, help);
   }
   const [message, help] =
     code === "overloaded"

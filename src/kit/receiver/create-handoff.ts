@@ -7,7 +7,6 @@ import type { Handoff } from "../inbox/handoff.js";
 import { firstIdOf, ownIdOf } from "../inbox/identity.js";
 import type { ReadAgain } from "../inbox/store.js";
 import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
-import { ofTenant } from "../inbox/tenant.js";
 import { readable } from "../senders/engine/define-sender.js";
 import type { Reading, AnySender } from "../senders/engine/sender.js";
 import type { ReceiverConfig } from "./options.js";
@@ -94,9 +93,8 @@ class LazyHandoff implements Handoff {
     this.endpoint = config.endpoint;
     this.sender = config.sender.name;
     this.deliveryKey = deliveryKeyOf(this.endpoint, event.eventId);
-    const { tenant } = event.received;
-    this.eventId = tenant === undefined ? event.eventId : event.eventId.slice(tenant.length + 1);
-    this.tenant = tenant ?? null;
+    this.tenant = event.received.tenant ?? null;
+    this.eventId = event.eventId.slice(this.tenant === null ? 0 : this.tenant.length + 1);
     this.replayed = event.replayed;
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
@@ -145,14 +143,13 @@ export function readAgainBy(
     const sender = find(event.sender);
     const reading = sender === undefined ? null : readStored(sender, event);
     if (reading?.kind === "challenge") {
-      const eventId = ofTenant(event.received.tenant, reading.id);
+      const eventId = storedId(reading.id, event);
       return { eventId, type: reading.type, subtype: null, subject: null };
     }
     if (reading?.kind !== "event" || reading.quarantine !== null) return null;
     const { id, type, subtype, subject } = reading;
     const lane = laneOf?.(reading, event.received) ?? null;
-    const eventId = ofTenant(event.received.tenant, id ?? idOfBody(event.body));
-    const facts = { eventId, type, subtype, subject, lane };
+    const facts = { eventId: storedId(id, event), type, subtype, subject, lane };
     if (sender?.unsignedId !== true) return facts;
     const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };
@@ -164,7 +161,14 @@ export function readAgainBy(
   };
 }
 
-/** The id of an event that has none of its own. */
-export function idOfBody(body: Uint8Array): string {
-  return `sha256:${hash("sha256", body, "hex")}`;
+/**
+ * The id under which an event is stored: the sender's, or the hash of the body if it has none. A
+ * tenant has no slash in its name, so the ids of two of them never meet.
+ */
+export function storedId(
+  id: string | null,
+  { received: { tenant }, body }: { received: ReceivedDelivery; body: Uint8Array },
+): string {
+  const own = id ?? `sha256:${hash("sha256", body, "hex")}`;
+  return tenant === undefined ? own : `${tenant}/${own}`;
 }

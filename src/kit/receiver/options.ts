@@ -22,7 +22,6 @@ import { BY_SUBJECT, type OrderOptions } from "./order.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
 import type { Telemetry } from "./telemetry.js";
-import type { TenantRequest } from "./tenant.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
@@ -32,11 +31,13 @@ export interface ReceiverOptions {
    */
   secrets: SecretsOption;
   /**
-   * The tenant of a delivery, from its address or a header: 1 to 64 of `a-z`, `0-9`, `_` and `-`. It
-   * chooses the secret. Null, another text, and what is thrown, which is logged: answered 404.
-   * @default none: no tenants
+   * The tenant of a delivery, by its address (path and query, also below a mount of the framework)
+   * or its headers (by their names in lower case): 1 to 64 of `a-z`, `0-9`, `_` and `-`. It chooses
+   * the secret. Null, another text, and what is thrown, which is logged: answered 404. @default none
    */
-  tenant?: ((request: TenantRequest) => string | null) | undefined;
+  tenant?:
+    | ((request: { url: string; headers: Readonly<Record<string, string>> }) => string | null)
+    | undefined;
   /**
    * The tenant that a signed event names. Another one than that of its delivery is answered 401, and
    * so is what is thrown, and logged, and a body that cannot be read. Needed where tenants share a
@@ -256,11 +257,10 @@ export function resolveOptions<Events extends object>(
     ],
     [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
-    [tenantOf !== undefined && tenant === undefined, "tenantOf", "it needs the option tenant"],
     [
-      tenant !== undefined && tenantOf === undefined && typeof secrets !== "function",
+      tenant && !tenantOf && typeof secrets !== "function",
       "tenantOf",
-      "expected a function: the tenants share a secret, so the signed event must name its tenant",
+      "expected a function, since the tenants share a secret",
     ],
   ] as const;
   for (const [isWrong, option, problem] of contradictions)
@@ -276,7 +276,7 @@ export function resolveOptions<Events extends object>(
     secretWaitMs,
     maxQueued: { events, bytes },
     telemetry: telemetry ?? null,
-    secrets: createSecrets(secrets, sender, tenant === undefined ? null : config.clock),
+    secrets: createSecrets(secrets, sender, tenant && config.clock),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };

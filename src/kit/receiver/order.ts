@@ -1,7 +1,6 @@
-import { ignore } from "../../base/errors.js";
 import { laneKey, type Lane } from "../inbox/lane.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
-import { ofTenant } from "../inbox/tenant.js";
+import { settled } from "../senders/engine/define-sender.js";
 import type { EventFacts, Reading } from "../senders/engine/sender.js";
 
 /** What `order.by` is told beside the event. */
@@ -42,13 +41,14 @@ export function createLaneOf(
     if (order === undefined || reading.kind !== "event" || reading.quarantine !== null) return null;
     const { type, subtype, subject, event } = reading;
     try {
-      const key: unknown = order.by(event as never, { type, subtype, subject, headers });
+      const facts = { type, subtype, subject, headers };
+      const key: unknown = settled(order.by(event as never, facts));
       if (typeof key === "string" && key !== "")
-        return { key: laneKey(ofTenant(tenant, key)), skips: order.whenDead === "skip" };
-      // The rejection of an async function would end the process.
-      if (key instanceof Promise) key.catch(ignore);
-      const found =
-        key instanceof Promise ? "a promise" : key === "" ? "an empty text" : typeof key;
+        return {
+          key: laneKey(tenant === undefined ? key : `${tenant}/${key}`),
+          skips: order.whenDead === "skip",
+        };
+      const found = key === "" ? "an empty text" : typeof key;
       if (key !== null) onNoKey(new TypeError(`order.by returned ${found}, not a key or null`));
     } catch (error) {
       onNoKey(error);

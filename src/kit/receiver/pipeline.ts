@@ -5,8 +5,7 @@ import {
   DEFAULT_SENDER,
   type ReceivedDelivery,
 } from "../inbox/stored-events.js";
-import { ofTenant } from "../inbox/tenant.js";
-import { readable } from "../senders/engine/define-sender.js";
+import { readable, settled } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer } from "../senders/engine/sender.js";
 import { createBackfill } from "./backfill.js";
@@ -19,13 +18,13 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
+import { storedId } from "./create-handoff.js";
 import { referenceTo } from "./receiver-events.js";
 import type { Trouble } from "./receiver-log.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
-import { createEventStore, receivedBy, type EventStoreConfig } from "./store-event.js";
+import { createEventStore, receivedBy, TENANT, type EventStoreConfig } from "./store-event.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
-import { createFindTenant, pathOf } from "./tenant.js";
-import { createVerifier, UNKNOWN_TENANT, type SignedDelivery } from "./verify-delivery.js";
+import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 
 const OVERLOADED: Refusal = { code: "overloaded" };
 const LATE: Refusal = { code: "ack_timeout" };
@@ -70,8 +69,6 @@ export function createPipeline(config: PipelineConfig) {
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
   const store = createEventStore(bodies, config);
-  const findTenant =
-    config.tenant === undefined ? null : createFindTenant(config.tenant, config.onTenantProblem);
 
   /**
    * Never rejects: the hooks and listeners that it calls do not throw. @returns null when the
@@ -81,24 +78,25 @@ export function createPipeline(config: PipelineConfig) {
     let observed: ObservedDelivery | null = null;
     try {
       const { headers } = request;
-      const url = isDefault ? undefined : pathOf(request.url);
+      // The path and query alone, also of an address.
+      const url =
+        isDefault && config.tenant === undefined
+          ? undefined
+          : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
       observed = telemetry === null ? null : telemetry.receive(headers);
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not
       //    run, no room, an address of no tenant.
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
-      const tenant = findTenant === null ? undefined : findTenant(request);
-      if (tenant === null) return refuse(UNKNOWN_TENANT, observed, request);
+      const tenant = findTenant(url, headers);
+      if (typeof tenant !== "string") return refuse(tenant, observed, request);
 
       if (request.method !== "POST") {
         const query = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
-        const secrets =
-          tenant === undefined || request.method !== "GET" ? [] : await secretsOf(tenant);
-        if ("code" in secrets) return refuse(secrets, observed, request);
         const asked =
           request.method === "GET"
-            ? handshake?.get?.(query, secrets)
+            ? handshake?.get?.(query, tenant)
             : handshake?.options?.({ headers: recordOf(headers), query });
         const answer = answerHandshake(asked ?? "refused", observed);
         return "code" in answer ? refuse(answer, observed, request) : answer;
@@ -138,14 +136,9 @@ export function createPipeline(config: PipelineConfig) {
       const received = receivedBy(sender, headers, clock.now());
       if (observed !== null && observed.traceParent !== null)
         received.traceParent = observed.traceParent;
-      if (tenant !== undefined) received.tenant = tenant;
-      const delivery = {
-        signature,
-        body: collected.bytes,
-        tenant,
-        receivedAt: received.at,
-        secret: "",
-      };
+      if (tenant !== "") received.tenant = tenant;
+      const { at: receivedAt } = received;
+      const delivery = { signature, body: collected.bytes, tenant, receivedAt, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
       return "code" in outcome
@@ -159,17 +152,6 @@ export function createPipeline(config: PipelineConfig) {
     }
   }
 
-  /** For a handshake. */
-  async function secretsOf(tenant: string): Promise<readonly string[] | Refusal> {
-    try {
-      const lookup = Promise.resolve(config.secrets.lookUp(tenant));
-      const found = await withDeadline(lookup, clock, config.ackTimeoutMs, LATE);
-      return "code" in found || found.length > 0 ? found : UNKNOWN_TENANT;
-    } catch (cause) {
-      return { code: "secret_unavailable", cause };
-    }
-  }
-
   async function verifyAndStore(
     delivery: SignedDelivery,
     received: ReceivedDelivery,
@@ -177,7 +159,10 @@ export function createPipeline(config: PipelineConfig) {
   ): Promise<DeliveryResponse | Refusal> {
     // 4. Verify the signature over the raw bytes. This may wait for a secret.
     const verdict = verifier.verify(delivery);
-    const refusal = verdict instanceof Promise ? await verdict : verdict;
+    let refusal = verdict instanceof Promise ? await verdict : verdict;
+    // The secret of the tenant may have been replaced since it was looked up.
+    if (config.secrets.isByTenant && refusal?.code === "signature_mismatch")
+      refusal = await verifier.verify(delivery, true);
     if (refusal !== null) return refusal;
 
     // The body is read only now: an eviction during the wait for a secret has replaced it.
@@ -216,6 +201,18 @@ export function createPipeline(config: PipelineConfig) {
     observed?.end("verified");
     events.emit("verified", referenceTo(config.endpoint, HANDSHAKE));
     return answerWith(answer);
+  }
+
+  /** @returns an empty text without the option `tenant` */
+  function findTenant(url = "", headers: RequestHeaders): string | Refusal {
+    if (config.tenant === undefined) return "";
+    try {
+      // `match?.[1]` is undefined where nothing matches.
+      const found = settled(config.tenant({ url, headers: recordOf(headers) })) ?? "";
+      return TENANT.test(found) ? found : { code: "tenant_unknown" };
+    } catch (cause) {
+      return { code: "tenant_unknown", cause };
+    }
   }
 
   function refuseEarly({ method, headers }: DeliveryRequest): Refusal | null {
@@ -274,8 +271,8 @@ export function createPipeline(config: PipelineConfig) {
   function idIn({ body, received }: ReadDelivery): string | null {
     if (body.byteLength > MOST_READ_OF_REFUSED) return null;
     const reading = sender.read(readable(body, received.headers));
-    const id = reading.kind === "unusable" ? null : reading.id;
-    return id === null ? null : ofTenant(received.tenant, id);
+    if (reading.kind === "unusable" || reading.id === null) return null;
+    return storedId(reading.id, { received, body });
   }
 
   return { handle, accept: createBackfill({ ...config, store }), endWaits: verifier.endWaits };

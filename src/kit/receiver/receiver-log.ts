@@ -232,10 +232,6 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
       seldom("order", (suppressed) =>
         log.failure("error", { suppressed }, error, "order.by failed: the event has no order"),
       ),
-    noTenant: (option: string, error: unknown) =>
-      seldom(option, (suppressed) =>
-        log.failure("error", { suppressed }, error, `${option} failed: the delivery was refused`),
-      ),
     telemetryFailed: (error: unknown) =>
       seldom("telemetry", (suppressed) =>
         log.problem(

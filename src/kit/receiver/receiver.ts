@@ -214,7 +214,6 @@ export function createReceiver<Events extends object>(
     },
     onRefused: reporter.refused,
     onTrouble: lines.trouble,
-    onTenantProblem: lines.noTenant,
     onRepeated: lines.repeated,
     onUnhandled: lines.unhandled,
   });

@@ -37,27 +37,23 @@ export interface SecretSource {
 }
 
 /**
- * A function that returns the secrets. With the option `tenant` it is told whose, and the answer is
- * remembered for a minute; an empty one says for 5 seconds that there is no such tenant. Without
- * the option `tenant` is empty.
- */
-export type SecretsFunction = (of: { tenant: string }) => SecretLookup | Promise<SecretLookup>;
-
-/**
  * One signing secret, several (rotation, or several registrations on one URL), or where to get
- * them: a {@link SecretSource} or a function.
+ * them: a {@link SecretSource} or a function. With the option `tenant` a function is told whose they
+ * are, and its answer is remembered for a minute; an empty one means for 5 seconds that there is no
+ * such tenant. Without that option `tenant` is empty.
  *
  * `undefined`, the value of an environment variable that is not set, is refused at construction
  * like an empty secret.
  */
-export type SecretsOption = SecretLookup | SecretsFunction | SecretSource;
+export type SecretsOption =
+  SecretLookup | ((of: { tenant: string }) => SecretLookup | Promise<SecretLookup>) | SecretSource;
+
+const NO_TENANT = { tenant: "" };
 
 interface SecretUser {
   name: string;
   secretProblem(secret: string): string | null;
 }
-
-const NO_TENANT = { tenant: "" };
 
 /**
  * The secrets in one form, whatever form the user's option has.
@@ -67,11 +63,7 @@ const NO_TENANT = { tenant: "" };
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or
  * unusable
  */
-export function createSecrets(
-  option: SecretsOption,
-  sender: SecretUser,
-  tenantsClock: Clock | null = null,
-) {
+export function createSecrets(option: SecretsOption, sender: SecretUser, tenantsClock?: Clock) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {
@@ -79,28 +71,25 @@ export function createSecrets(
     if (!isDefault) secrets.forEach((secret) => assertSecretOf(sender, secret));
     return secrets;
   };
-  function find(of: { tenant: string }): readonly string[] | Promise<readonly string[]> {
-    const found = source.lookUp(of);
+  const usableOf = (found: SecretLookup | Promise<SecretLookup>) => {
     // No `await` when the source answers immediately: it would delay each delivery by a turn of the
     // event loop.
     const isPromised = typeof found === "object" && found !== null && "then" in found;
     return isPromised ? Promise.resolve(found).then(usable) : usable(found);
-  }
-  /** Null: all deliveries have the same secrets. */
-  const byTenant =
-    tenantsClock !== null && typeof option === "function"
-      ? createTenantSecrets((tenant) => find({ tenant }), tenantsClock)
-      : null;
+  };
+  const isByTenant = tenantsClock !== undefined && typeof option === "function";
   return {
+    /** Whether each tenant has secrets of its own. */
+    isByTenant,
     /**
-     * The secrets that are known now; empty if the source has none yet.
+     * The secrets that are known now; empty if the source has none yet, or if there is no such
+     * tenant.
      *
      * @throws SignalboxError `secret_invalid`, and what the source throws
      */
-    lookUp: (tenant?: string) =>
-      byTenant === null || tenant === undefined ? find(NO_TENANT) : byTenant.lookUp(tenant),
-    /** After a mismatch. Null where a tenant has no secrets of its own. */
-    lookUpAgain: byTenant?.lookUpAgain ?? null,
+    lookUp: isByTenant
+      ? createTenantSecrets((tenant) => usableOf(option({ tenant })), tenantsClock)
+      : () => usableOf(source.lookUp()),
     /** null for a source that never announces secrets. */
     expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
     /** The error to log when no secret is known. */
@@ -139,11 +128,8 @@ function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): v
   );
 }
 
-function sourceOf(
-  option: SecretsOption,
-  assertUsable: (secret: unknown) => void,
-): Omit<SecretSource, "lookUp"> & { lookUp: SecretsFunction } {
-  if (typeof option === "function") return { lookUp: option };
+function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {
+  if (typeof option === "function") return { lookUp: () => option(NO_TENANT) };
   const { lookUp } = (option ?? {}) as Partial<SecretSource>;
   if (typeof lookUp === "function") return option as SecretSource;
   const secrets = Array.isArray(option) ? [...(option as readonly string[])] : [option as string];

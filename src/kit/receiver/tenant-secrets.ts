@@ -1,114 +1,72 @@
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
+import { withDeadline } from "../../base/time/timers.js";
 
 type Secrets = readonly string[];
+type Lookup = Secrets | Promise<Secrets>;
 
-interface KnownTenant {
+interface Remembered {
   secrets: Secrets;
   until: number;
-  /** A mismatch looks up again from then on. */
+  /** From then on a mismatch looks up again. */
   againAt: number;
 }
 
 const KNOWN_MS = 60_000;
-const UNKNOWN_MS = 5000;
-const AGAIN_MS = 5000;
+/** For names without a secret, and for the look-ups after a mismatch. */
+const SHORT_MS = 5000;
+/** A look-up that takes longer has failed. */
+const MOST_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
-/** Look-ups of tenants that are not known, at once. */
+/** Look-ups of names that are not known. */
 const MOST_AT_ONCE = 1000;
-/** A look-up that has no answer after this time is not waited for by later deliveries. */
-const STUCK_MS = 10_000;
-
-const NONE: Secrets = [];
 
 /**
  * Remembers the secrets of tenants. Anybody can make up names, and each costs a look-up: so names
- * without a secret have a memory of their own, and never take the place of a tenant.
+ * without a secret have a memory of their own, and never push out a tenant.
  *
- * @param ask looks up the secrets of a tenant; empty if there is none
+ * @returns a function. With `again` it asks although the secret is remembered, at most once in 5
+ * seconds. It throws what `ask` throws, which is not remembered
  */
-export function createTenantSecrets(
-  ask: (tenant: string) => Secrets | Promise<Secrets>,
-  clock: Clock,
-) {
-  /** The one that was used last is the last. */
-  const known = new Map<string, KnownTenant>();
-  /** Until when it counts as unknown. */
-  const unknown = new Map<string, number>();
-  const running = new Map<string, { since: number; secrets: Promise<Secrets> }>();
+export function createTenantSecrets(ask: (tenant: string) => Lookup, clock: Clock) {
+  const known = new Map<string, Remembered>();
+  const unknown = new Map<string, Remembered>();
+  const running = new Map<string, Promise<Secrets>>();
 
   function remember(name: string, secrets: Secrets): Secrets {
     // A part of an address would keep the whole of it in memory.
     const tenant = Buffer.from(name).toString();
     const now = clock.elapsed();
-    const againAt = known.get(tenant)?.againAt ?? now;
+    const { againAt = now } = known.get(tenant) ?? {};
     known.delete(tenant);
-    if (secrets.length === 0) put(unknown, tenant, now + UNKNOWN_MS);
-    else put(known, tenant, { secrets, until: now + KNOWN_MS, againAt });
+    const [memory, keptMs] = secrets.length > 0 ? [known, KNOWN_MS] : [unknown, SHORT_MS];
+    memory.delete(tenant);
+    memory.set(tenant, { secrets, until: now + keptMs, againAt });
+    const [oldest = ""] = memory.keys();
+    if (memory.size > MOST_REMEMBERED) memory.delete(oldest);
     return secrets;
   }
 
-  function lookUpNow(tenant: string): Secrets | Promise<Secrets> {
-    const since = clock.elapsed();
+  return (tenant: string, again = false): Lookup => {
+    const now = clock.elapsed();
+    const entry = known.get(tenant) ?? unknown.get(tenant);
     const asked = running.get(tenant);
-    if (asked !== undefined && since - asked.since < STUCK_MS) return asked.secrets;
-    // The first is the oldest. A known tenant is looked up in any case.
-    const [oldest] = running;
-    if (running.size >= MOST_AT_ONCE && !known.has(tenant)) {
-      if (oldest === undefined || since - oldest[1].since < STUCK_MS) throw tooMany();
-      running.delete(oldest[0]);
-    }
+    if (entry !== undefined && now < (again ? entry.againAt : entry.until))
+      return (again && asked) || entry.secrets;
+    if (asked !== undefined) return asked;
+    // What was known before is looked up in any case.
+    if (running.size >= MOST_AT_ONCE && !known.has(tenant)) fail();
+    if (again && entry !== undefined) entry.againAt = now + SHORT_MS;
     const found = ask(tenant);
     if (!(found instanceof Promise)) return remember(tenant, found);
-    const lookup = {
-      since,
-      secrets: found
-        .then((secrets) => remember(tenant, secrets))
-        .finally(() => {
-          if (running.get(tenant) === lookup) running.delete(tenant);
-        }),
-    };
-    running.delete(tenant);
+    const lookup = withDeadline(found, clock, MOST_MS, null)
+      .finally(() => running.delete(tenant))
+      .then((secrets) => remember(tenant, secrets ?? fail()));
     running.set(tenant, lookup);
-    return lookup.secrets;
-  }
-
-  return {
-    /** @throws what `ask` throws, which is not remembered; `secret_invalid` for too many at once */
-    lookUp(tenant: string): Secrets | Promise<Secrets> {
-      const now = clock.elapsed();
-      const entry = known.get(tenant);
-      if (entry !== undefined && now < entry.until) {
-        known.delete(tenant);
-        known.set(tenant, entry);
-        return entry.secrets;
-      }
-      return now < (unknown.get(tenant) ?? now) ? NONE : lookUpNow(tenant);
-    },
-    /**
-     * For a signature that no known secret makes: the sender may have a new one. Asks at most once
-     * in 5 seconds.
-     */
-    lookUpAgain(tenant: string): Secrets | Promise<Secrets> {
-      const now = clock.elapsed();
-      const entry = known.get(tenant);
-      if (entry === undefined) return NONE;
-      if (now < entry.againAt) return running.get(tenant)?.secrets ?? entry.secrets;
-      entry.againAt = now + AGAIN_MS;
-      return lookUpNow(tenant);
-    },
+    return lookup;
   };
 }
 
-/** Adds it as the last, in the place of the first if there are too many. */
-function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= MOST_REMEMBERED) return;
-  for (const oldest of map.keys()) return void map.delete(oldest);
-}
-
-function tooMany(): SignalboxError {
-  const message = `The secrets of ${MOST_AT_ONCE} tenants are being looked up.`;
-  return new SignalboxError("secret_invalid", message, "Let `secrets` answer sooner.");
+function fail(): never {
+  throw new SignalboxError("secret_invalid", "Secrets of tenants are looked up too slowly.", "");
 }

@@ -19,8 +19,8 @@ type VerifierConfig = Pick<
 export interface SignedDelivery {
   signature: Signature;
   body: Uint8Array;
-  /** Undefined without the option `tenant`. */
-  tenant: string | undefined;
+  /** Empty without the option `tenant`. */
+  tenant: string;
   /** The secret that signed it, once it is verified. */
   secret: string;
   /**
@@ -41,7 +41,6 @@ export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH: Refusal = { code: "signature_mismatch" };
 const CLOSING: Refusal = { code: "closing" };
-export const UNKNOWN_TENANT: Refusal = { code: "tenant_unknown" };
 
 /**
  * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that
@@ -73,36 +72,16 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   async function verifyByFunction(
     delivery: SignedDelivery,
     verify: NonNullable<Signature["verify"]>,
+    again: boolean,
   ): Promise<Verdict> {
     const { body, receivedAt, tenant } = delivery;
-    const verifyByEach = async (known: readonly string[]): Promise<Verdict> => {
-      if (known.length === 0) return unverified(known);
-      const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
-      const secret = known[results.indexOf(true)];
-      if (secret === undefined) return MISMATCH;
-      delivery.secret = secret;
-      return null;
-    };
-    const known = await secrets.lookUp(tenant);
-    const verdict = await verifyByEach(known);
-    if (verdict !== MISMATCH || tenant === undefined || secrets.lookUpAgain === null)
-      return verdict;
-    const found = await secrets.lookUpAgain(tenant);
-    return isSame(found, known) ? MISMATCH : verifyByEach(found);
-  }
-
-  /** The secret of a tenant may have been replaced since it was looked up. */
-  function verifyAgain(
-    delivery: SignedDelivery,
-    tried: readonly string[],
-    found: readonly string[] | Promise<readonly string[]>,
-  ): Verdict | Promise<Verdict> {
-    if (found instanceof Promise)
-      return whileHeld(delivery, found).then((secret) =>
-        "code" in secret ? secret : verifyAgain(delivery, tried, secret),
-      );
-    if (isSame(found, tried) || found.length === 0) return unverified(found);
-    return verifyWith(delivery, found);
+    const known = await secrets.lookUp(tenant, again);
+    if (known.length === 0) return unverified(known);
+    const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
+    const secret = known[results.indexOf(true)];
+    if (secret === undefined) return MISMATCH;
+    delivery.secret = secret;
+    return null;
   }
 
   function verifyOrWait(
@@ -111,21 +90,18 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   ): Verdict | Promise<Verdict> {
     const verdict = verifyWith(delivery, known);
     if (verdict?.code !== "signature_mismatch") return verdict;
-    const { tenant } = delivery;
-    if (tenant !== undefined && secrets.lookUpAgain !== null)
-      return verifyAgain(delivery, known, secrets.lookUpAgain(tenant));
-    // With secrets in the option itself no delivery waits; otherwise forgeries could fill the
-    // memory with held bodies.
-    if (known.length > 0 && secrets.expectsMore === null) return verdict;
+    // With secrets in the option itself no delivery waits, nor one of a tenant; otherwise forgeries
+    // could fill the memory with held bodies.
+    if (secrets.isByTenant || (known.length > 0 && secrets.expectsMore === null))
+      return unverified(known);
     if (isClosed) return CLOSING;
     return secretWaitMs === 0 ? unverified(known) : wait(delivery, known);
   }
 
   function unverified(tried: readonly string[]): Refusal {
     if (tried.length > 0) return MISMATCH;
-    return secrets.lookUpAgain === null
-      ? { code: "secret_unavailable", cause: secrets.missing() }
-      : UNKNOWN_TENANT;
+    if (secrets.isByTenant) return { code: "tenant_unknown" };
+    return { code: "secret_unavailable", cause: secrets.missing() };
   }
 
   function wait(delivery: SignedDelivery, tried: readonly string[]): Promise<Verdict> {
@@ -174,7 +150,7 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     // Asked before the lookup. In the other order, a secret that is stored between the two calls
     // would be missed.
     const isMoreComing = secrets.expectsMore?.() ?? false;
-    return { isMoreComing, known: await secrets.lookUp() };
+    return { isMoreComing, known: await secrets.lookUp("") };
   }
 
   function lookUpSoon(): ReturnType<typeof lookUpNow> {
@@ -215,14 +191,14 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     /**
      * Returns a promise only when it must wait, because a promise would slow down each delivery.
      */
-    verify(delivery: SignedDelivery): Verdict | Promise<Verdict> {
+    verify(delivery: SignedDelivery, again = false): Verdict | Promise<Verdict> {
       try {
         const { verify } = delivery.signature;
         // Held until the function ends, also after the deadline of the delivery: until then it has
         // the bytes.
         if (verify !== undefined)
-          return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
-        const known = secrets.lookUp(delivery.tenant);
+          return whileHeld(delivery, verifyByFunction(delivery, verify, again)).catch(unavailable);
+        const known = secrets.lookUp(delivery.tenant, again);
         const verdict =
           known instanceof Promise
             ? whileHeld(delivery, known).then((found) =>

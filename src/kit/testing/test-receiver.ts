@@ -1,11 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
-import { ignore } from "../../base/errors.js";
 import type { DeliveryResponse } from "../receiver/delivery.js";
-import { recordOf } from "../senders/engine/headers.js";
 import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { SecretLookup, SecretsFunction } from "../receiver/secrets.js";
-import { createFindTenant } from "../receiver/tenant.js";
+import type { SecretsOption } from "../receiver/secrets.js";
 import type { AnySender } from "../senders/engine/sender.js";
 import { memoryStore } from "../stores/memory.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
@@ -29,12 +26,10 @@ interface TestOptions {
   /**
    * `deliver` signs with the first secret. For a sender with public keys these are public, and each
    * `deliver` needs the private key as its `secret`. @default "whsec_test", or for a sender that
-   * cannot have it, a secret or a key pair that it can
-   *
-   * With the option `tenant` also a function, as `createReceiver` takes it: `deliver` signs with the
-   * first secret of the tenant that its `url` and `headers` say.
+   * cannot have it, a secret or a key pair that it can. With a function, for the option `tenant`,
+   * each `deliver` needs its `secret`
    */
-  secrets?: string | readonly string[] | SecretsFunction | undefined;
+  secrets?: SecretsOption;
   /** @default a new manual clock, set to the current time */
   clock?: ManualClock | undefined;
 }
@@ -53,8 +48,8 @@ export interface TestReceiver {
    * Signs an event, a text or bytes, and returns the receiver's answer. Callbacks run after the
    * answer: wait for them with `waitForEvent(receiver, event.id)`.
    *
-   * @param signing the sender's `headers` and others that the option `tenant` reads, the `url` that
-   * it reads, or another `secret` or `now` in milliseconds for a signature that is not valid
+   * @param signing the sender's `headers` and others, the `url` for the option `tenant`, or another
+   * `secret` or `now` in milliseconds for a signature that is not valid
    */
   deliver(
     event: object | string | Uint8Array,
@@ -99,19 +94,16 @@ export async function testReceiver<Events extends object>(
   const { sender, onSignal, onEvent } = others as Partial<
     ReceiverOptions & SenderReceiverOptions<Events>
   >;
-  const { tenant } = options;
-  const byTenant = typeof options.secrets === "function" ? options.secrets : null;
-  const made = options.secrets === undefined || byTenant !== null ? madeFor(sender) : null;
-  const secrets = byTenant ?? made?.secrets ?? options.secrets ?? "";
+  const made = options.secrets === undefined ? madeFor(sender) : null;
+  const secrets = made?.secrets ?? options.secrets ?? "";
   const callback = {
     [sender === undefined ? "onSignal" : "onEvent"]: onSignal ?? onEvent ?? (() => undefined),
   };
-  const secret = made?.secret ?? firstOf(options.secrets as SecretLookup) ?? "";
+  const secret = made?.secret ?? [secrets].flat().find((each) => typeof each === "string") ?? "";
   const receiver = createReceiver({
     ...others,
     ...callback,
-    // One for all tenants.
-    secrets: tenant === undefined || byTenant !== null ? secrets : () => secrets,
+    secrets,
     clock,
     store: others.store ?? memoryStore(),
     logger: others.logger ?? false,
@@ -121,23 +113,17 @@ export async function testReceiver<Events extends object>(
     receiver,
     clock,
     secret,
-    deliver(event, { url, headers = {}, now = clock.now(), ...signing } = {}) {
-      const send = (found: SecretLookup): Promise<DeliveryResponse> => {
-        const given = { secret: signing.secret ?? firstOf(found) ?? secret, now, headers };
-        const signed = signedDelivery(event, { sender, ...given });
-        const all = { ...recordOf(headers), ...signed.headers };
-        return receiver.handle({ method: "POST", url, headers: all, body: signed.body });
+    deliver(event, signing = {}) {
+      const given = {
+        secret: signing.secret ?? secret,
+        now: signing.now ?? clock.now(),
+        headers: signing.headers,
       };
-      if (byTenant === null) return send(secret);
-      const found = tenant && createFindTenant(tenant, ignore)({ url, headers });
-      return Promise.resolve(byTenant({ tenant: found ?? "" })).then(send);
+      const signed = signedDelivery(event, { sender, ...given });
+      return receiver.handle({ method: "POST", url: signing.url, ...signed });
     },
     [Symbol.asyncDispose]: () => receiver.close({ graceMs: 0 }),
   };
-}
-
-function firstOf(secrets: SecretLookup): string | undefined {
-  return typeof secrets === "string" ? secrets : secrets?.[0];
 }
 
 /** What a sender takes: any text, base64 and hex alike, or a password; or else a pair of keys. */

@@ -1,6 +1,5 @@
 import { nearMiss } from "../../base/options/option-error.js";
 import { EVENT_STATES, type EventState, type SearchQuery } from "../../kit/inbox/stored-events.js";
-import { ofTenant } from "../../kit/inbox/tenant.js";
 import { refuseInput } from "./refusal.js";
 
 /** What a search finds, without the page of its result. */
@@ -10,18 +9,16 @@ export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & {
   words?: string[];
 };
 
-type Terms = Wanted & { tenant?: string };
-
 const LONGEST = 1000;
 
-const TERMS = new Map<string, (value: string, now: number) => Terms>([
+const TERMS = new Map<string, (value: string, now: number) => Wanted>([
   ["type", typeTerm],
   ["subtype", (value) => ({ subtype: value })],
   ["state", (value) => ({ state: stateOf(value) })],
   ["product", (value) => ({ subject: value })],
   ["subject", (value) => ({ subject: value })],
   ["endpoint", (value) => ({ endpoint: value })],
-  ["tenant", (value) => ({ tenant: value })],
+  ["tenant", (value) => ({ eventId: `${value}/` })],
   ["id", (value) => ({ eventId: value })],
   ["error", (value) => ({ error: value })],
   ["before", (value, now) => ({ receivedBefore: momentOf("before", value, now) })],
@@ -41,13 +38,7 @@ const WORD = /(?:"[^"]*"|\S)+/g;
 export function parseSearch(text: string, now: number): Wanted {
   if (text.length > LONGEST) refuse(`The search is longer than ${LONGEST} characters.`);
   if (text.includes("\0")) refuse("The search has a NUL character, which no event has.");
-  const { tenant, ...wanted } = readTerms(text, now);
-  if (tenant !== undefined) wanted.eventId = ofTenant(tenant, wanted.eventId ?? "");
-  return wanted;
-}
-
-function readTerms(text: string, now: number): Terms {
-  const wanted: Terms = {};
+  const wanted: Wanted = {};
   for (const [word] of text.matchAll(WORD)) {
     const [name, value] = termOf(word.replaceAll('"', ""));
     if (name === "") {

@@ -243,9 +243,7 @@ export function createQueries(db: Database) {
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
-      const hashes = rows
-        .filter((row) => row.endpoint === endpoint)
-        .map(({ eventId, bodyHash }) => ({ eventId, bodyHash }));
+      const hashes = rows.filter((row) => row.endpoint === endpoint);
       return { hashes, nextBeforeSeq: rows[limit - 1]?.seq ?? null };
     },
     oldestReady: (endpoint, nowAt) => oldestReadyOf(endpoint, nowAt(endpoint)),
