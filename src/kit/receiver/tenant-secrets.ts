@@ -47,7 +47,7 @@ export function createTenantSecrets(ask: (tenant: string) => Lookup, clock: Cloc
     return secrets;
   }
 
-  return (tenant: string, again = false): Lookup => {
+  return (tenant = "", again = false): Lookup => {
     const now = clock.elapsed();
     const entry = known.get(tenant) ?? unknown.get(tenant);
     const asked = running.get(tenant);

@@ -150,7 +150,7 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     // Asked before the lookup. In the other order, a secret that is stored between the two calls
     // would be missed.
     const isMoreComing = secrets.expectsMore?.() ?? false;
-    return { isMoreComing, known: await secrets.lookUp("") };
+    return { isMoreComing, known: await secrets.lookUp() };
   }
 
   function lookUpSoon(): ReturnType<typeof lookUpNow> {
