@@ -61,8 +61,8 @@ test.for(WITH_ADDRESS)("the tenant is found in the whole path, over $name", asyn
   const event = signalEvent();
   const signed = { secret: "whsec_acme", now: clock.now(), headers: { "X-Of": "a header" } };
   const { headers, body } = signedDelivery(event, signed);
-  const post = (path: string) =>
-    exchange(port, { path: `${MOUNT}${path}`, headers, body: body.toString() });
+  const post = (rest: string) =>
+    exchange(port, { path: `${MOUNT}${rest}`, headers, body: body.toString() });
   expect((await post("/acme?a=1")).status).toBe(200);
   expect((await post("/beta?a=1")).status).toBe(401);
   expect((await post("/acme")).status).toBe(404);

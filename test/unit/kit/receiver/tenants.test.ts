@@ -45,7 +45,7 @@ type Options = Omit<Partial<SenderReceiverOptions<Record<string, Event>>>, "cloc
 async function tenants(options: Options = {}) {
   const keys: [tenant: string | null, eventId: string, deliveryKey: string][] = [];
   const asked: string[] = [];
-  const test = await testReceiver<Record<string, Event>>({
+  const made = await testReceiver<Record<string, Event>>({
     sender: shop,
     tenant: tenantIn,
     secrets: ({ tenant }) => {
@@ -63,8 +63,8 @@ async function tenants(options: Options = {}) {
       secret = `secret of ${tenant}`,
       headers,
     }: { secret?: string; headers?: Record<string, string> } = {},
-  ) => codeOf(await test.deliver(event, { url: `/hooks/${tenant}`, secret, headers }));
-  return { ...test, send, keys, asked };
+  ) => codeOf(await made.deliver(event, { url: `/hooks/${tenant}`, secret, headers }));
+  return { ...made, send, keys, asked };
 }
 
 const paid = (id: string, more: object = {}) => ({ id, type: "paid", ...more });
