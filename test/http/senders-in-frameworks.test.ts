@@ -1,6 +1,8 @@
+import express from "express";
 import { expect, test } from "vitest";
+import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
 import { defineSender } from "../../src/kit/senders/index.js";
-import { testReceiver } from "../../src/kit/testing/index.js";
+import { signalEvent, signedDelivery, testReceiver } from "../../src/kit/testing/index.js";
 import { listen, STACKS } from "./serve.js";
 import { exchange, MOUNT } from "./wire.js";
 
@@ -46,3 +48,40 @@ test.for(WITH_ADDRESS)(
     await receiver.close({ graceMs: 0 });
   },
 );
+
+test.for(WITH_ADDRESS)("the tenant is found in the whole path, over $name", async ({ mount }) => {
+  const { receiver, clock } = await testReceiver({
+    tenant: ({ url, headers }) => {
+      const [, tenant] = /^\/webhooks\/signals\/([\w-]+)\?a=1$/.exec(url) ?? [];
+      return headers["x-of"] === "a header" ? (tenant ?? null) : null;
+    },
+    secrets: ({ tenant }) => `whsec_${tenant}`,
+  });
+  const port = await listen(await mount(receiver));
+  const event = signalEvent();
+  const signed = { secret: "whsec_acme", now: clock.now(), headers: { "X-Of": "a header" } };
+  const { headers, body } = signedDelivery(event, signed);
+  const post = (rest: string) =>
+    exchange(port, { path: `${MOUNT}${rest}`, headers, body: body.toString() });
+  expect((await post("/acme?a=1")).status).toBe(200);
+  expect((await post("/beta?a=1")).status).toBe(401);
+  expect((await post("/acme")).status).toBe(404);
+  expect(await receiver.inbox.get(`acme/${event.id}`)).toBeDefined();
+  await receiver.close({ graceMs: 0 });
+});
+
+test("the tenant is found below a parameter and a router of Express", async () => {
+  const { receiver, clock } = await testReceiver({
+    tenant: ({ url }) => /^\/of\/([\w-]+)\/hooks\/in$/.exec(url)?.[1] ?? null,
+    secrets: ({ tenant }) => `whsec_${tenant}`,
+  });
+  const router = express.Router().use("/in", expressHandler(receiver));
+  const port = await listen(express().use("/of/:tenant/hooks", router));
+  const { headers, body } = signedDelivery(signalEvent(), {
+    secret: "whsec_acme",
+    now: clock.now(),
+  });
+  const request = { path: "/of/acme/hooks/in", headers, body: body.toString() };
+  expect((await exchange(port, request)).status).toBe(200);
+  await receiver.close({ graceMs: 0 });
+});

@@ -39,7 +39,9 @@ test("a misspelt name of an event, of a hand-off and of what a receiver tells do
 test("a misspelt option does not compile, at every level", () => {
   type Own = Omit<ReceiverOptions, "store" | "telemetry" | "onSignal" | "onTest">;
   // Headers have the names that the sender gives them.
-  expectTypeOf<OpenParts<Own | SqliteStoreOptions>>().toEqualTypeOf<".order.by().headers">();
+  expectTypeOf<OpenParts<Own | SqliteStoreOptions>>().toEqualTypeOf<
+    ".order.by().headers" | ".tenant().headers"
+  >();
   expectTypeOf<OpenParts<Parameters<Receiver["close"] | Receiver["drain"]>>>().toBeNever();
   type Inbox = Receiver["inbox"];
   type OfInbox = Parameters<Inbox["list" | "search" | "replay" | "discard" | "activity"]>;

@@ -118,8 +118,7 @@ test("a test's receiver takes the options of createReceiver, and none has to be 
     void testReceiver({ ...base, clock: createManualClock(), secrets: ["a", "b"] });
     // @ts-expect-error onSignal
     void testReceiver({ onSignl: base.onSignal });
-    // @ts-expect-error it has to sign with it
-    void testReceiver({ secrets: () => "whsec_types" });
+    void testReceiver({ tenant: () => "acme", secrets: ({ tenant }) => [tenant] });
     // @ts-expect-error a test moves its clock
     void testReceiver({ clock: systemClock });
     const receiver = createReceiver(base);

@@ -16,6 +16,8 @@ export const JUDGED_SINCE = new Option(
 export function addFilters<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
 ) {
+  // Not in the chain, whose type would become too long for the compiler.
+  command.option("--tenant <name>", "only events of this tenant", notEmpty);
   return command
     .option(
       "--type <type>",
@@ -35,6 +37,7 @@ export function addFilters<Args extends unknown[], Options extends OptionValues>
 export interface Filters {
   type?: string | undefined;
   product?: string | undefined;
+  tenant?: string | undefined;
   error?: string | undefined;
   since?: number | undefined;
   before?: number | undefined;
@@ -46,10 +49,11 @@ function moment(text: string): number {
   throw new InvalidArgumentError(`Expected ${MOMENT_FORMS}.`);
 }
 
-export function queryOf({ type, product, error, since, before }: Filters): SearchQuery {
+export function queryOf({ type, product, tenant, error, since, before }: Filters): SearchQuery {
   return {
     ...(type && typeTerm(type)),
     subject: product,
+    eventId: tenant && `${tenant}/`,
     error,
     receivedAfter: since,
     receivedBefore: before,

@@ -11,10 +11,14 @@ export interface EarlierEvent {
 /** The second argument of `onSignal`, `onTest` and `onEvent`. */
 export interface Handoff {
   /**
-   * `<endpoint>/<event id>`, the same in every hand-off of the event. If you use it as the id of a
+   * `<endpoint>/<event id>`, with the option `tenant` `<endpoint>/<tenant>/<event id>`: the same in every hand-off of the event. If you use it as the id of a
    * job or message, your queue can recognise a repeat.
    */
   readonly deliveryKey: string;
+  /** The sender's id of the event. In the inbox that of a tenant is `<tenant>/<event id>`. */
+  readonly eventId: string;
+  /** As the option `tenant` found it; null without that. */
+  readonly tenant: string | null;
   /** The endpoint that accepted the event. */
   readonly endpoint: string;
   /** The name of the sender, such as `stripe`; `signals` without the option `sender`. */

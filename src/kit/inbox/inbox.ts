@@ -42,6 +42,8 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared"
   store: InboxStore;
   /** The receiver has the option `order`. */
   ordered: boolean;
+  /** The receiver has the option `tenant`, so each id begins with one. */
+  hasTenants: boolean;
   endpoint: string;
   /** Null for the default one. */
   sender: string | null;
@@ -110,9 +112,10 @@ export function createInbox(config: InboxConfig) {
     const { unsignedFacts } = config;
     const { eventId: givenId, type, subtype, subject, disposition, lane, received, body } = input;
     const identity = { eventId: givenId, type, subtype, subject, bodyHash };
-    const isRepeated = seen?.add(bodyHash) ?? false;
+    const content = contentOf(givenId, bodyHash);
+    const isRepeated = seen?.add(content) ?? false;
     let eventId = firstIdOf(identity, unsignedFacts);
-    let contentKey = dropsRepeated ? contentKeyOf(type, bodyHash) : null;
+    let contentKey = dropsRepeated ? contentKeyOf(type, content) : null;
     try {
       for (;;) {
         const event = { eventId, type, subtype, subject, disposition, lane, received, body };
@@ -133,7 +136,7 @@ export function createInbox(config: InboxConfig) {
         else return { ...result, ownId: eventId === givenId ? undefined : eventId, isRepeated };
       }
     } catch (error) {
-      if (!isRepeated) seen?.forget(bodyHash);
+      if (!isRepeated) seen?.forget(content);
       throw error;
     }
   }
@@ -214,13 +217,21 @@ export function createInbox(config: InboxConfig) {
     if (isOpen) tending = clock.setTimeout(() => void tendLanes(), delayMs);
   }
 
+  /** What makes two bodies one: the same bytes for another tenant are others. */
+  function contentOf(eventId: string, bodyHash: Uint8Array): Uint8Array {
+    return config.hasTenants ? contentKeyOf(eventId.replace(/\/.*/s, ""), bodyHash) : bodyHash;
+  }
+
   /** So that a body that was stored before the start is known as repeated. */
   async function rememberBodies(): Promise<void> {
     if (seen === null) return;
     let beforeSeq: number | null = Number.MAX_SAFE_INTEGER;
     for (let portion = 0; beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
       const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
-      beforeSeq = found.hashes.every(seen.addOlder) ? found.nextBeforeSeq : null;
+      const hasRoom = found.hashes.every(({ eventId, bodyHash }) =>
+        seen.addOlder(contentOf(eventId, bodyHash)),
+      );
+      beforeSeq = hasRoom ? found.nextBeforeSeq : null;
       await nextTurn();
     }
   }

@@ -76,7 +76,7 @@ export interface ReadEventFacts extends Pick<NewEvent, "eventId" | "type" | "sub
 /** A part of the hashes of bodies. */
 export interface BodyHashes {
   /** The newest first. */
-  hashes: Uint8Array[];
+  hashes: { eventId: string; bodyHash: Uint8Array }[];
   /** To continue, pass it as `beforeSeq`; null at the end. */
   nextBeforeSeq: number | null;
 }

@@ -63,6 +63,8 @@ export interface ReceivedDelivery {
   traceParent?: string;
   /** The header with its signature, which no tool shows. Absent for the service's. */
   signatureHeader?: string;
+  /** With the option `tenant`. The id of the event begins with it. */
+  tenant?: string;
   /** It came by `receiver.accept`, so no signature was verified. */
   backfilled?: true;
 }

@@ -3,7 +3,7 @@ import { readable } from "../senders/engine/define-sender.js";
 import type { RequestHeaders } from "../senders/engine/headers.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
-import { receivedBy, type StoreEvent } from "./store-event.js";
+import { receivedBy, TENANT, type StoreEvent } from "./store-event.js";
 
 /** An event that came by the sender's API, and not in a delivery. */
 export interface BackfilledEvent {
@@ -17,18 +17,21 @@ export interface BackfilledEvent {
    * @default none
    */
   headers?: RequestHeaders | undefined;
+  /** Whose event it is: required with the option `tenant`. */
+  tenant?: string | undefined;
 }
 
 /** What became of a {@link BackfilledEvent}. */
 export interface BackfillResult {
   /** `duplicate`: its id is stored, with whatever body. */
   status: "accepted" | "duplicate" | "quarantined";
+  /** As `inbox.get` takes it. */
   eventId: string;
   /** Empty for unusable bytes. */
   type: string;
 }
 
-interface BackfillConfig extends Pick<ReceiverConfig, "sender" | "clock" | "maxQueued"> {
+interface BackfillConfig extends Pick<ReceiverConfig, "sender" | "clock" | "maxQueued" | "tenant"> {
   store: StoreEvent;
 }
 
@@ -38,26 +41,21 @@ export function createBackfill(config: BackfillConfig) {
 
   return async function accept(event: BackfilledEvent): Promise<BackfillResult> {
     // A caller without types may pass nothing.
-    const { body, headers = {} } = (event as BackfilledEvent | undefined) ?? {};
+    const { body, headers = {}, tenant } = (event as BackfilledEvent | undefined) ?? {};
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept needs a body of bytes or text.",
-        help,
-      );
+      throw refused("receiver.accept needs a body of bytes or text.", help);
     }
+    const isTenant = config.tenant === undefined ? tenant === undefined : TENANT.test(tenant ?? "");
+    if (!isTenant)
+      throw refused("receiver.accept needs a tenant exactly if the receiver has them.");
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
     const received = { ...receivedBy(sender, headers, clock.now()), backfilled: true as const };
+    if (tenant !== undefined) received.tenant = tenant;
     const reading = sender.read(readable(bytes, received.headers));
-    if (reading.kind === "challenge") {
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept was given a verification, which is no event.",
-        "",
-      );
-    }
+    if (reading.kind === "challenge")
+      throw refused("receiver.accept was given a verification, which is no event.");
     const stored = await store(reading, received, bytes, null);
     if ("code" in stored) throw notAccepted(stored.code, bytes.byteLength, config.maxQueued.bytes);
     const { outcome, eventId, type } = stored;
@@ -65,14 +63,16 @@ export function createBackfill(config: BackfillConfig) {
   };
 }
 
+const refused = (message: string, help = "") => new SignalboxError("option_invalid", message, help);
+
 function notAccepted(code: RejectionCode, size: number, most: number): SignalboxError {
   if (code === "closing")
     return new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
+  if (code === "tenant_mismatch") return refused("The event is not of this tenant.");
   if (code === "overloaded" && size > most) {
     const help =
       "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
-    const message = `The body has ${size} bytes, and maxQueued.bytes is ${most}.`;
-    return new SignalboxError("option_invalid", message, help);
+    return refused(`The body has ${size} bytes, and maxQueued.bytes is ${most}.`, help);
   }
   const [message, help] =
     code === "overloaded"

@@ -73,6 +73,8 @@ const NONE_EARLIER = { count: 0, events: [] };
  */
 class LazyHandoff implements Handoff {
   readonly deliveryKey: string;
+  readonly eventId: string;
+  readonly tenant: string | null;
   readonly replayed: boolean;
   readonly possiblyRepeated: boolean;
   readonly receivedAt: Date;
@@ -95,6 +97,8 @@ class LazyHandoff implements Handoff {
     this.endpoint = config.endpoint;
     this.sender = config.sender.name;
     this.deliveryKey = deliveryKeyOf(this.endpoint, event.eventId);
+    this.tenant = event.received.tenant ?? null;
+    this.eventId = event.eventId.slice(this.tenant === null ? 0 : this.tenant.length + 1);
     this.replayed = event.replayed;
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
@@ -146,12 +150,13 @@ export function readAgainBy(
     const sender = find(event.sender);
     const reading = sender === undefined ? null : readStored(sender, event);
     if (reading?.kind === "challenge") {
-      return { eventId: reading.id, type: reading.type, subtype: null, subject: null };
+      const eventId = storedId(reading.id, event);
+      return { eventId, type: reading.type, subtype: null, subject: null };
     }
     if (reading?.kind !== "event" || reading.quarantine !== null) return null;
     const { id, type, subtype, subject } = reading;
     const lane = laneOf?.(reading, event.received) ?? null;
-    const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject, lane };
+    const facts = { eventId: storedId(id, event), type, subtype, subject, lane };
     if (sender?.unsignedId !== true) return facts;
     const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };
@@ -163,7 +168,14 @@ export function readAgainBy(
   };
 }
 
-/** The id of an event that has none of its own. */
-export function idOfBody(body: Uint8Array): string {
-  return `sha256:${hash("sha256", body, "hex")}`;
+/**
+ * The id under which an event is stored: the sender's, or the hash of the body if it has none. A
+ * tenant has no slash in its name, so the ids of two of them never meet.
+ */
+export function storedId(
+  id: string | null,
+  { received: { tenant }, body }: { received: ReceivedDelivery; body: Uint8Array },
+): string {
+  const own = id ?? `sha256:${hash("sha256", body, "hex")}`;
+  return tenant === undefined ? own : `${tenant}/${own}`;
 }

@@ -30,6 +30,20 @@ export interface ReceiverOptions {
    * registered.
    */
   secrets: SecretsOption;
+  /**
+   * The tenant of a delivery, by its address (path and query, also below a mount of the framework)
+   * or its headers (by their names in lower case): 1 to 64 of `a-z`, `0-9`, `_` and `-`. It chooses
+   * the secret. Null, another text, and what is thrown, which is logged: answered 404. @default none
+   */
+  tenant?:
+    | ((request: { url: string; headers: Readonly<Record<string, string>> }) => string | null)
+    | undefined;
+  /**
+   * The tenant that a signed event names. Another one than that of its delivery is answered 401, and
+   * so is what is thrown, and logged, and a body that cannot be read. Needed where tenants share a
+   * secret: otherwise a captured delivery of one could be sent to another. @default none
+   */
+  tenantOf?: ((event: Signal | TestEvent) => string) | undefined;
   /** Where accepted events are kept, such as `sqliteStore("signals.db")`. */
   store: InboxStore;
   /**
@@ -105,7 +119,7 @@ export interface ReceiverOptions {
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
 export interface SenderReceiverOptions<Events extends object> extends Omit<
   ReceiverOptions,
-  "onSignal" | "onTest" | "order" | "coalesce"
+  "onSignal" | "onTest" | "order" | "coalesce" | "tenantOf"
 > {
   /**
    * Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and
@@ -118,6 +132,8 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
    * stored as `done`. Resolve once your system has saved the event; reject to get it again.
    */
   onEvent: OnEvent<Events>;
+  /** As without a sender. */
+  tenantOf?: ((event: Events[keyof Events]) => string) | undefined;
   /**
    * Hands off the events with one key one at a time, in the order in which they were accepted.
    * `true`: by their subject. @default no order
@@ -147,6 +163,8 @@ const NO_PATTERN = "expected a type, or the beginning of one and a star";
 const optionsSchema = z.strictObject({
   // Checked by `createSecrets`, whose error has a separate code.
   secrets: z.custom<SecretsOption>().optional(),
+  tenant: functionOption<NonNullable<ReceiverOptions["tenant"]>>().optional(),
+  tenantOf: functionOption<NonNullable<ReceiverOptions["tenantOf"]>>().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
   sender: objectOption<AnySender>(
     "a sender of signalbox/senders, such as stripe()",
@@ -239,7 +257,7 @@ export function resolveOptions<Events extends object>(
     optionsSchema,
     options,
   );
-  const { sender = signals, retention } = config;
+  const { sender = signals, retention, tenant, tenantOf } = config;
   const { ackTimeoutMs = sender.limits.ackTimeoutMs ?? 3000 } = config;
   const { bodyLimitBytes = sender.limits.bodyLimitBytes ?? 262_144 } = config;
   const { toleranceSeconds = sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = config;
@@ -265,6 +283,11 @@ export function resolveOptions<Events extends object>(
       "expected at least coalesce.quietMs",
     ],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
+    [
+      tenant && !tenantOf && typeof secrets !== "function",
+      "tenantOf",
+      "expected a function, since the tenants share a secret",
+    ],
   ] as const;
   for (const [isWrong, option, problem] of contradictions)
     if (isWrong) throw new OptionError(FACTORY, option, problem);
@@ -279,7 +302,7 @@ export function resolveOptions<Events extends object>(
     secretWaitMs,
     maxQueued: { events, bytes },
     telemetry: telemetry ?? null,
-    secrets: createSecrets(secrets, sender),
+    secrets: createSecrets(secrets, sender, tenant && config.clock),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };

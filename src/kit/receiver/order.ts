@@ -1,6 +1,7 @@
 import { ignore } from "../../base/errors.js";
 import { laneKey, rankOf, type Lane, type QuietTime } from "../inbox/lane.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
+import { settled } from "../senders/engine/define-sender.js";
 import type { EventFacts, Reading } from "../senders/engine/sender.js";
 import { findCallbackIn } from "./event-handlers.js";
 
@@ -70,7 +71,7 @@ export function createLaneOf(
     if (matches(reading) === null) return null;
     let rank: Uint8Array | null = null;
     try {
-      const value: unknown = newest?.(reading.event as never);
+      const value: unknown = settled(newest?.(reading.event as never));
       rank = rankOf(value);
       if (newest !== undefined && rank === null)
         throw new TypeError(`coalesce.newest returned ${typeof value}, not a number or a text`);
@@ -80,17 +81,19 @@ export function createLaneOf(
     return { quietMs, longestMs, rank };
   }
 
-  return (reading: Reading, { headers }: ReceivedDelivery): Lane | null => {
+  return (reading: Reading, { headers, tenant }: ReceivedDelivery): Lane | null => {
     if (order === undefined || reading.kind !== "event" || reading.quarantine !== null) return null;
     const { type, subtype, subject, event } = reading;
     try {
-      const key: unknown = order.by(event as never, { type, subtype, subject, headers });
+      const facts = { type, subtype, subject, headers };
+      const key: unknown = settled(order.by(event as never, facts));
       if (typeof key === "string" && key !== "")
-        return { key: laneKey(key), skips: order.whenDead === "skip", burst: burstOf(reading) };
-      // The rejection of an async function would end the process.
-      if (key instanceof Promise) key.catch(ignore);
-      const found =
-        key instanceof Promise ? "a promise" : key === "" ? "an empty text" : typeof key;
+        return {
+          key: laneKey(tenant === undefined ? key : `${tenant}/${key}`),
+          skips: order.whenDead === "skip",
+          burst: burstOf(reading),
+        };
+      const found = key === "" ? "an empty text" : typeof key;
       if (key !== null)
         onFailed(new TypeError(`order.by returned ${found}, not a key or null`), NO_ORDER);
     } catch (error) {

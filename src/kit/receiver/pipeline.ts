@@ -5,7 +5,7 @@ import {
   DEFAULT_SENDER,
   type ReceivedDelivery,
 } from "../inbox/stored-events.js";
-import { readable } from "../senders/engine/define-sender.js";
+import { readable, settled } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer } from "../senders/engine/sender.js";
 import { createBackfill } from "./backfill.js";
@@ -18,10 +18,11 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
+import { storedId } from "./create-handoff.js";
 import { referenceTo } from "./receiver-events.js";
 import type { Trouble } from "./receiver-log.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
-import { createEventStore, receivedBy, type EventStoreConfig } from "./store-event.js";
+import { createEventStore, receivedBy, TENANT, type EventStoreConfig } from "./store-event.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
 import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 
@@ -78,19 +79,24 @@ export function createPipeline(config: PipelineConfig) {
     try {
       const { headers } = request;
       // The path and query alone, also of an address.
-      const url = isDefault ? undefined : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+      const url =
+        isDefault && config.tenant === undefined
+          ? undefined
+          : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
       observed = telemetry === null ? null : telemetry.receive(headers);
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not
-      //    run, no room.
+      //    run, no room, an address of no tenant.
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
+      const tenant = findTenant(url, headers);
+      if (typeof tenant !== "string") return refuse(tenant, observed, request);
 
       if (request.method !== "POST") {
         const query = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
         const asked =
           request.method === "GET"
-            ? handshake?.get?.(query)
+            ? handshake?.get?.(query, tenant)
             : handshake?.options?.({ headers: recordOf(headers), query });
         const answer = answerHandshake(asked ?? "refused", observed);
         return "code" in answer ? refuse(answer, observed, request) : answer;
@@ -130,7 +136,9 @@ export function createPipeline(config: PipelineConfig) {
       const received = receivedBy(sender, headers, clock.now());
       if (observed !== null && observed.traceParent !== null)
         received.traceParent = observed.traceParent;
-      const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
+      if (tenant !== "") received.tenant = tenant;
+      const { at: receivedAt } = received;
+      const delivery = { signature, body: collected.bytes, tenant, receivedAt, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
       return "code" in outcome
@@ -151,7 +159,10 @@ export function createPipeline(config: PipelineConfig) {
   ): Promise<DeliveryResponse | Refusal> {
     // 4. Verify the signature over the raw bytes. This may wait for a secret.
     const verdict = verifier.verify(delivery);
-    const refusal = verdict instanceof Promise ? await verdict : verdict;
+    let refusal = verdict instanceof Promise ? await verdict : verdict;
+    // The secret of the tenant may have been replaced since it was looked up.
+    if (config.secrets.isByTenant && refusal?.code === "signature_mismatch")
+      refusal = await verifier.verify(delivery, true);
     if (refusal !== null) return refusal;
 
     // The body is read only now: an eviction during the wait for a secret has replaced it.
@@ -190,6 +201,18 @@ export function createPipeline(config: PipelineConfig) {
     observed?.end("verified");
     events.emit("verified", referenceTo(config.endpoint, HANDSHAKE));
     return answerWith(answer);
+  }
+
+  /** @returns an empty text without the option `tenant` */
+  function findTenant(url = "", headers: RequestHeaders): string | Refusal {
+    if (config.tenant === undefined) return "";
+    try {
+      // `match?.[1]` is undefined where nothing matches.
+      const found = settled(config.tenant({ url, headers: recordOf(headers) })) ?? "";
+      return TENANT.test(found) ? found : { code: "tenant_unknown" };
+    } catch (cause) {
+      return { code: "tenant_unknown", cause };
+    }
   }
 
   function refuseEarly({ method, headers }: DeliveryRequest): Refusal | null {
@@ -248,7 +271,8 @@ export function createPipeline(config: PipelineConfig) {
   function idIn({ body, received }: ReadDelivery): string | null {
     if (body.byteLength > MOST_READ_OF_REFUSED) return null;
     const reading = sender.read(readable(body, received.headers));
-    return reading.kind === "unusable" ? null : reading.id;
+    if (reading.kind === "unusable" || reading.id === null) return null;
+    return storedId(reading.id, { received, body });
   }
 
   return { handle, accept: createBackfill({ ...config, store }), endWaits: verifier.endWaits };

@@ -204,7 +204,7 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
       hasFailed = failure !== null;
     },
     trouble({ code, cause, body, bodyBytes, bodyLimitBytes }: Trouble): void {
-      seldom(code, (suppressed) => {
+      seldom(`trouble ${code}`, (suppressed) => {
         const text =
           code === "body_unavailable"
             ? lostBodyAdvice(body)

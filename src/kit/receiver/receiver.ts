@@ -164,6 +164,7 @@ export function createReceiver<Events extends object>(
   const inbox = createInbox({
     ...config,
     ordered: config.order !== undefined,
+    hasTenants: config.tenant !== undefined,
     ...config.handoff,
     sender: senderName,
     unsignedId: sender.unsignedId,

@@ -6,6 +6,8 @@ export type RejectionCode =
   | "method_not_allowed"
   | "encoding_unsupported"
   | "handshake_refused"
+  | "tenant_unknown"
+  | "tenant_mismatch"
   | "body_timeout"
   | "body_too_large"
   | "body_unavailable"
@@ -66,7 +68,9 @@ export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
     message: "The signature header is not of the form t=<unix seconds>,v1=<hex>.",
   },
   signature_mismatch: { status: 401, message: "The signature does not match the body." },
+  tenant_mismatch: { status: 401, message: "The event is of another tenant." },
   handshake_refused: { status: 403, message: "The handshake was not accepted." },
+  tenant_unknown: { status: 404, message: "No tenant has this address." },
   timestamp_out_of_tolerance: {
     status: 401,
     message: "The signature is too old or from the future.",

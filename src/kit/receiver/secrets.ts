@@ -1,6 +1,8 @@
 import { SignalboxError, ignore } from "../../base/errors.js";
+import type { Clock } from "../../base/time/clock.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/sign.js";
+import { createTenantSecrets } from "./tenant-secrets.js";
 
 /**
  * The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only
@@ -36,12 +38,17 @@ export interface SecretSource {
 
 /**
  * One signing secret, several (rotation, or several registrations on one URL), or where to get
- * them: a {@link SecretSource} or its `lookUp` alone.
+ * them: a {@link SecretSource} or a function. With the option `tenant` a function is told whose they
+ * are, and its answer is remembered for a minute; an empty one means for 5 seconds that there is no
+ * such tenant. Without that option `tenant` is empty.
  *
  * `undefined`, the value of an environment variable that is not set, is refused at construction
  * like an empty secret.
  */
-export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
+export type SecretsOption =
+  SecretLookup | ((of: { tenant: string }) => SecretLookup | Promise<SecretLookup>) | SecretSource;
+
+const NO_TENANT = { tenant: "" };
 
 interface SecretUser {
   name: string;
@@ -51,10 +58,12 @@ interface SecretUser {
 /**
  * The secrets in one form, whatever form the user's option has.
  *
+ * @param tenantsClock with the option `tenant` alone
+ *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or
  * unusable
  */
-export function createSecrets(option: SecretsOption, sender: SecretUser) {
+export function createSecrets(option: SecretsOption, sender: SecretUser, tenantsClock?: Clock) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {
@@ -62,19 +71,25 @@ export function createSecrets(option: SecretsOption, sender: SecretUser) {
     if (!isDefault) secrets.forEach((secret) => assertSecretOf(sender, secret));
     return secrets;
   };
+  const usableOf = (found: SecretLookup | Promise<SecretLookup>) => {
+    // No `await` when the source answers immediately: it would delay each delivery by a turn of the
+    // event loop.
+    const isPromised = typeof found === "object" && found !== null && "then" in found;
+    return isPromised ? Promise.resolve(found).then(usable) : usable(found);
+  };
+  const isByTenant = tenantsClock !== undefined && typeof option === "function";
   return {
+    /** Whether each tenant has secrets of its own. */
+    isByTenant,
     /**
-     * The secrets that are known now; empty if the source has none yet.
+     * The secrets that are known now; empty if the source has none yet, or if there is no such
+     * tenant.
      *
      * @throws SignalboxError `secret_invalid`, and what the source throws
      */
-    lookUp(): readonly string[] | Promise<readonly string[]> {
-      const found = source.lookUp();
-      // No `await` when the source answers immediately: it would delay each delivery by a turn of
-      // the event loop.
-      const isPromised = typeof found === "object" && found !== null && "then" in found;
-      return isPromised ? Promise.resolve(found).then(usable) : usable(found);
-    },
+    lookUp: isByTenant
+      ? createTenantSecrets((tenant) => usableOf(option({ tenant })), tenantsClock)
+      : () => usableOf(source.lookUp()),
     /** null for a source that never announces secrets. */
     expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
     /** The error to log when no secret is known. */
@@ -114,7 +129,7 @@ function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): v
 }
 
 function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {
-  if (typeof option === "function") return { lookUp: option };
+  if (typeof option === "function") return { lookUp: () => option(NO_TENANT) };
   const { lookUp } = (option ?? {}) as Partial<SecretSource>;
   if (typeof lookUp === "function") return option as SecretSource;
   const secrets = Array.isArray(option) ? [...(option as readonly string[])] : [option as string];

@@ -1,9 +1,10 @@
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import { settled } from "../senders/engine/define-sender.js";
 import { headerValue, type RequestHeaders } from "../senders/engine/headers.js";
 import type { AnySender, Reading } from "../senders/engine/sender.js";
 import type { HeldBodies } from "./collect-body.js";
-import { idOfBody } from "./create-handoff.js";
+import { storedId } from "./create-handoff.js";
 import type { ReceiverConfig } from "./options.js";
 import type { LaneOf } from "./order.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
@@ -11,6 +12,9 @@ import type { Refusal } from "./rejection.js";
 import type { AcceptanceOutcome, ObservedDelivery } from "./telemetry.js";
 
 const OVERLOADED: Refusal = { code: "overloaded" };
+
+/** The name of a tenant. */
+export const TENANT = /^[a-z0-9_-]{1,64}$/;
 
 /** What unusable bytes tell. */
 const NO_FACTS = { id: null, type: "", subtype: null, subject: null };
@@ -49,7 +53,7 @@ export type StoreEvent = ReturnType<typeof createEventStore>;
  * @returns a function; it returns a refusal while nothing can be stored
  */
 export function createEventStore(bodies: HeldBodies, config: EventStoreConfig) {
-  const { inbox, events, sender } = config;
+  const { inbox, events, sender, tenantOf } = config;
 
   function outcomeOf(
     { disposition, received }: AcceptedInput,
@@ -95,6 +99,13 @@ export function createEventStore(bodies: HeldBodies, config: EventStoreConfig) {
     body: Uint8Array,
     observed: ObservedDelivery | null,
   ): Promise<Refusal | StoredDelivery> {
+    try {
+      // What cannot be read says of no tenant that it is its own.
+      const found = tenantOf && reading.kind === "event" && tenantOf(reading.event as never);
+      if (tenantOf && settled(found) !== received.tenant) return { code: "tenant_mismatch" };
+    } catch (cause) {
+      return { code: "tenant_mismatch", cause };
+    }
     // The receiver may have been closed, or its queue filled, while the body arrived or the secrets
     // were looked up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no
     // `await` comes between it and `accept`.
@@ -107,7 +118,7 @@ export function createEventStore(bodies: HeldBodies, config: EventStoreConfig) {
     const disposition = dispositionOf(reading);
     // Not made by object spread: each such object has a hidden class of its own, and is read slowly
     // on the whole path.
-    const eventId = id ?? idOfBody(body);
+    const eventId = storedId(id, { received, body });
     const lane = config.laneOf(reading, received);
     const input = { eventId, type, subtype, subject, disposition, lane, received, body };
     const acceptance = await inbox.accept(input);

@@ -19,6 +19,8 @@ type VerifierConfig = Pick<
 export interface SignedDelivery {
   signature: Signature;
   body: Uint8Array;
+  /** Empty without the option `tenant`. */
+  tenant: string;
   /** The secret that signed it, once it is verified. */
   secret: string;
   /**
@@ -70,9 +72,10 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   async function verifyByFunction(
     delivery: SignedDelivery,
     verify: NonNullable<Signature["verify"]>,
+    again: boolean,
   ): Promise<Verdict> {
-    const { body, receivedAt } = delivery;
-    const known = await secrets.lookUp();
+    const { body, receivedAt, tenant } = delivery;
+    const known = await secrets.lookUp(tenant, again);
     if (known.length === 0) return unverified(known);
     const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
     const secret = known[results.indexOf(true)];
@@ -87,15 +90,18 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   ): Verdict | Promise<Verdict> {
     const verdict = verifyWith(delivery, known);
     if (verdict?.code !== "signature_mismatch") return verdict;
-    // With secrets in the option itself no delivery waits; otherwise forgeries could fill the
-    // memory with held bodies.
-    if (known.length > 0 && secrets.expectsMore === null) return verdict;
+    // With secrets in the option itself no delivery waits, nor one of a tenant; otherwise forgeries
+    // could fill the memory with held bodies.
+    if (secrets.isByTenant || (known.length > 0 && secrets.expectsMore === null))
+      return unverified(known);
     if (isClosed) return CLOSING;
     return secretWaitMs === 0 ? unverified(known) : wait(delivery, known);
   }
 
   function unverified(tried: readonly string[]): Refusal {
-    return tried.length > 0 ? MISMATCH : { code: "secret_unavailable", cause: secrets.missing() };
+    if (tried.length > 0) return MISMATCH;
+    if (secrets.isByTenant) return { code: "tenant_unknown" };
+    return { code: "secret_unavailable", cause: secrets.missing() };
   }
 
   function wait(delivery: SignedDelivery, tried: readonly string[]): Promise<Verdict> {
@@ -185,14 +191,14 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     /**
      * Returns a promise only when it must wait, because a promise would slow down each delivery.
      */
-    verify(delivery: SignedDelivery): Verdict | Promise<Verdict> {
+    verify(delivery: SignedDelivery, again = false): Verdict | Promise<Verdict> {
       try {
         const { verify } = delivery.signature;
         // Held until the function ends, also after the deadline of the delivery: until then it has
         // the bytes.
         if (verify !== undefined)
-          return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
-        const known = secrets.lookUp();
+          return whileHeld(delivery, verifyByFunction(delivery, verify, again)).catch(unavailable);
+        const known = secrets.lookUp(delivery.tenant, again);
         const verdict =
           known instanceof Promise
             ? whileHeld(delivery, known).then((found) =>

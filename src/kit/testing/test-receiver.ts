@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { DeliveryResponse } from "../receiver/delivery.js";
 import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
+import type { SecretsOption } from "../receiver/secrets.js";
 import type { AnySender } from "../senders/engine/sender.js";
 import { memoryStore } from "../stores/memory.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
@@ -25,9 +26,10 @@ interface TestOptions {
   /**
    * `deliver` signs with the first secret. For a sender with public keys these are public, and each
    * `deliver` needs the private key as its `secret`. @default "whsec_test", or for a sender that
-   * cannot have it, a secret or a key pair that it can
+   * cannot have it, a secret or a key pair that it can. With a function, for the option `tenant`,
+   * each `deliver` needs its `secret`
    */
-  secrets?: string | readonly string[] | undefined;
+  secrets?: SecretsOption;
   /** @default a new manual clock, set to the current time */
   clock?: ManualClock | undefined;
 }
@@ -46,12 +48,12 @@ export interface TestReceiver {
    * Signs an event, a text or bytes, and returns the receiver's answer. Callbacks run after the
    * answer: wait for them with `waitForEvent(receiver, event.id)`.
    *
-   * @param signing the sender's `headers`, or another `secret` or `now` in milliseconds for a
-   * signature that is not valid
+   * @param signing the sender's `headers` and others, the `url` for the option `tenant`, or another
+   * `secret` or `now` in milliseconds for a signature that is not valid
    */
   deliver(
     event: object | string | Uint8Array,
-    signing?: Partial<Pick<SignedDeliveryOptions, "secret" | "now" | "headers">>,
+    signing?: Partial<Pick<SignedDeliveryOptions, "secret" | "now" | "headers">> & { url?: string },
   ): Promise<DeliveryResponse>;
   /** Closes the receiver without a wait, for `await using`. Running callbacks are aborted. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -97,7 +99,7 @@ export async function testReceiver<Events extends object>(
   const callback = {
     [sender === undefined ? "onSignal" : "onEvent"]: onSignal ?? onEvent ?? (() => undefined),
   };
-  const secret = made?.secret ?? (typeof secrets === "string" ? secrets : (secrets[0] ?? ""));
+  const secret = made?.secret ?? [secrets].flat().find((each) => typeof each === "string") ?? "";
   const receiver = createReceiver({
     ...others,
     ...callback,
@@ -118,7 +120,7 @@ export async function testReceiver<Events extends object>(
         headers: signing.headers,
       };
       const signed = signedDelivery(event, { sender, ...given });
-      return receiver.handle({ method: "POST", ...signed });
+      return receiver.handle({ method: "POST", url: signing.url, ...signed });
     },
     [Symbol.asyncDispose]: () => receiver.close({ graceMs: 0 }),
   };

@@ -18,6 +18,7 @@ const TERMS = new Map<string, (value: string, now: number) => Wanted>([
   ["product", (value) => ({ subject: value })],
   ["subject", (value) => ({ subject: value })],
   ["endpoint", (value) => ({ endpoint: value })],
+  ["tenant", (value) => ({ eventId: `${value}/` })],
   ["id", (value) => ({ eventId: value })],
   ["error", (value) => ({ error: value })],
   ["before", (value, now) => ({ receivedBefore: momentOf("before", value, now) })],

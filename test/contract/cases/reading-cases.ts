@@ -251,8 +251,12 @@ export const READING_CASES: readonly StoreCase[] = [
         seqs.push(seq);
       }
       const hex = ({ hashes }: BodyHashes): string[] =>
-        hashes.map((each) => Buffer.from(each).toString("hex"));
-      const wanted = bodies.map((body) => createHash("sha256").update(body).digest("hex"));
+        hashes.map(
+          ({ eventId, bodyHash }) => `${eventId} ${Buffer.from(bodyHash).toString("hex")}`,
+        );
+      const wanted = bodies.map(
+        (body, index) => `evt_${index} ${createHash("sha256").update(body).digest("hex")}`,
+      );
       const first = await store.bodyHashes(ENDPOINT, Number.MAX_SAFE_INTEGER, 3);
       deepStrictEqual(
         hex(first),

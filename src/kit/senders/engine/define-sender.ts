@@ -179,7 +179,7 @@ function guarded<Args extends unknown[], Answer>(
 /**
  * The type forbids a promise. The rejection of one must not end the process. @throws for a promise
  */
-function settled<Result>(result: Result): Result {
+export function settled<Result>(result: Result): Result {
   if (!(result instanceof Promise)) return result;
   result.catch(ignore);
   throw new TypeError("It must not be async.");

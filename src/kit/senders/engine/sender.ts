@@ -162,8 +162,12 @@ export type HandshakeAnswer = (
 
 /** How a sender finds out, before it sends events, that the receiver is ready for them. */
 export interface SenderHandshake {
-  /** Answers a GET; without it, GET gets 405. `"refused"` is answered 403. */
-  readonly get?: ((query: URLSearchParams) => HandshakeAnswer | "refused") | undefined;
+  /**
+   * Answers a GET; without it, GET gets 405. `"refused"` is answered 403. `tenant` is empty without
+   * that option.
+   */
+  readonly get?:
+    ((query: URLSearchParams, tenant: string) => HandshakeAnswer | "refused") | undefined;
   /**
    * Answers an OPTIONS request, as the abuse protection of CloudEvents wants it; without it,
    * OPTIONS gets 405. `headers` has all of the request, by their names in lower case.

@@ -46,7 +46,8 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
     const { subtype, subject } = factsOf(event);
     return { kind: "event", id: event.id, type: event.type, subtype, subject, event, quarantine };
   },
-  sign: (body, { secret, now }) => ({
+  sign: (body, { secret, now, headers }) => ({
+    ...headers,
     [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(now / 1000) }),
   }),
   sample: (now) => ({

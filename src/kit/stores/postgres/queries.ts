@@ -145,12 +145,12 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       return rows.map((row) => row.name);
     },
     async bodyHashes(endpoint, beforeSeq, limit) {
-      const rows = await run<{ seq: number; hash: Buffer | null }>(
-        `SELECT seq, CASE WHEN endpoint = $1 THEN body_hash END AS hash FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
-        [endpoint, beforeSeq, limit],
+      const rows = await run<{ seq: number; endpoint: string; eventId: string; bodyHash: Buffer }>(
+        `SELECT seq, endpoint, event_id AS "eventId", body_hash AS "bodyHash" FROM ${name}.inbox WHERE seq < $1 ORDER BY seq DESC LIMIT $2`,
+        [beforeSeq, limit],
       );
       return {
-        hashes: rows.flatMap(({ hash }) => hash ?? []),
+        hashes: rows.filter((row) => row.endpoint === endpoint),
         nextBeforeSeq: rows[limit - 1]?.seq ?? null,
       };
     },

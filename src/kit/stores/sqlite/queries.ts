@@ -81,9 +81,9 @@ export function createQueries(db: Database) {
   // pushed back.
   const newestHashes = db.prepare<
     [number, number],
-    { seq: number; endpoint: string; bodyHash: Buffer }
+    { seq: number; endpoint: string; eventId: string; bodyHash: Buffer }
   >(
-    "SELECT seq, endpoint, body_hash AS bodyHash FROM inbox WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+    "SELECT seq, endpoint, event_id AS eventId, body_hash AS bodyHash FROM inbox WHERE seq < ? ORDER BY seq DESC LIMIT ?",
   );
   const oldestReady = db.prepare<{ endpoint: string }, { dueAt: number; receivedAt: number }>(`
     SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
@@ -244,9 +244,7 @@ export function createQueries(db: Database) {
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
-      const hashes = rows
-        .filter((row) => row.endpoint === endpoint)
-        .map(({ bodyHash }) => bodyHash);
+      const hashes = rows.filter((row) => row.endpoint === endpoint);
       return { hashes, nextBeforeSeq: rows[limit - 1]?.seq ?? null };
     },
     oldestReady: (endpoint, nowAt) => oldestReadyOf(endpoint, nowAt(endpoint)),

@@ -50,6 +50,7 @@ test.each([1, 2, 3])(
     const inbox = createInbox({
       store: failingStore(random, () => isFailing),
       endpoint: "default",
+      hasTenants: false,
       sender: null,
       unsignedId: false,
       unsignedFacts: [],
