@@ -182,4 +182,13 @@ export const MIGRATIONS: readonly string[] = [
   );
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
+  // The last alarm of each kind.
+  `
+  CREATE TABLE inbox_alarm (
+    endpoint text NOT NULL COLLATE "C",
+    kind     text NOT NULL,
+    state    text NOT NULL, -- JSON
+    PRIMARY KEY (endpoint, kind)
+  );
+`,
 ];

@@ -135,6 +135,15 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (endpoint, lane, place, seq)
   ) STRICT, WITHOUT ROWID;
 `,
+  // The last alarm of each kind.
+  `
+  CREATE TABLE inbox_alarm (
+    endpoint TEXT NOT NULL,
+    kind     TEXT NOT NULL,
+    state    TEXT NOT NULL, -- JSON
+    PRIMARY KEY (endpoint, kind)
+  ) STRICT, WITHOUT ROWID;
+`,
 ];
 
 /**
