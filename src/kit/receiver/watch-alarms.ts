@@ -52,9 +52,10 @@ export function watchAlarms(
   }
 
   async function look(): Promise<void> {
-    const { ok, summary } = health();
-    let failure = ok ? undefined : summary;
+    let failure: string | undefined;
     try {
+      const { ok, summary } = health();
+      if (!ok) failure = summary;
       await lookInStore(clock.now());
     } catch (error) {
       failure ??= `The inbox cannot be used: ${errorCode(error)}.`;
