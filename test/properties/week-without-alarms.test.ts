@@ -26,6 +26,12 @@ test("a week of ordinary traffic with nights, a weekend, scanners, failures and 
     return rig;
   }
 
+  /** Two of three minutes are left out, since each second of the clock is a poll of the store. */
+  async function pass(ms: number) {
+    clock.setNow(clock.now() + (ms * 2) / 3);
+    await clock.advance(ms / 3);
+  }
+
   let { receiver, deliver } = await start();
   for (let hour = 0; hour < 7 * 24; hour++) {
     const isWorkTime = hour < 5 * 24 && hour % 24 >= 7 && hour % 24 < 19;
@@ -35,7 +41,7 @@ test("a week of ordinary traffic with nights, a weekend, scanners, failures and 
         await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") });
         if (hour % 24 === 2) await deliver(signalEvent(), { secret: "whsec_of_somebody" });
       }
-      await clock.advance(HOUR_MS / 4);
+      await pass(HOUR_MS / 4);
     }
     if (hour === 58) {
       await receiver.close();

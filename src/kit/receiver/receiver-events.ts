@@ -67,10 +67,10 @@ export interface ReceiverEventMap {
 /** The name of an event of `receiver.on`. */
 export type ReceiverEventName = keyof ReceiverEventMap;
 
-/** A listener of `receiver.on`. */
+/** A listener of `receiver.on`. Only that of `alarm` is waited for, if it returns a promise. */
 export type ReceiverEventListener<Name extends ReceiverEventName> = (
   event: ReceiverEventMap[Name],
-) => void;
+) => unknown;
 
 export type ReceiverEvents = ReturnType<typeof createReceiverEvents>;
 

@@ -16,7 +16,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const T0 = Date.UTC(2026, 2, 2);
 
 interface Stage extends TestReceiverOptions {
-  listener?: (alarm: Alarm) => void | Promise<void>;
+  listener?: (alarm: Alarm) => unknown;
 }
 
 /** A receiver that listens for alarms, and what it was told. */
@@ -26,10 +26,10 @@ async function stage({ listener = () => undefined, ...options }: Stage = {}) {
   const rig = await testReceiver({ ...options, store, clock });
   onTestFinished(() => rig.receiver.close({ graceMs: 0 }));
   const told: Alarm[] = [];
-  const told_at: number[] = [];
+  const toldAt: number[] = [];
   rig.receiver.on("alarm", (alarm) => {
     told.push(alarm);
-    told_at.push(clock.now());
+    toldAt.push(clock.now());
     return listener(alarm);
   });
   return {
@@ -39,7 +39,7 @@ async function stage({ listener = () => undefined, ...options }: Stage = {}) {
     told,
     /** Each as `quiet begins`, and whole minutes since the start of the clock. */
     names: () => told.map(({ kind, phase }) => `${kind} ${phase}`),
-    minuteOf: (index: number) => Math.floor(((told_at[index] ?? NaN) - T0) / MINUTE_MS),
+    minuteOf: (index: number) => Math.floor(((toldAt[index] ?? NaN) - T0) / MINUTE_MS),
     refuse: () => rig.deliver(signalEvent(), { secret: "whsec_of_somebody" }),
     /** A delivery every so often, for some hours. */
     async traffic(hours: number, everyMinutes: number, deliver: () => Promise<unknown>) {
