@@ -200,9 +200,9 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const { waiting, blocking, ...counts } = row as Counts;
+      const { waiting, blocking, lastAcceptedAt, ...counts } = row as Counts;
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
-      return { ...counts, done, total, waiting, blocking };
+      return { ...counts, done, total, waiting, blocking, lastAcceptedAt };
     },
     async replay(events, readAgain) {
       const [endpoints, ids] = keysOf(events);

@@ -238,11 +238,12 @@ export function createQueries(db: Database) {
     },
     stats(endpoint, nowAt) {
       const counted = counts.get({ endpoint }) as Counted;
-      const { ready, leased, dead, quarantined } = counted;
-      const done = counted.total - ready - leased - dead - quarantined;
+      const { total, ready, leased, dead, quarantined, lastAcceptedAt } = counted;
+      const done = total - ready - leased - dead - quarantined;
       const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
       const inLanes = lanes.stats(endpoint);
-      return { ...counted, done, ...oldest, ...inLanes };
+      const states = { ready, leased, done, dead, quarantined, total };
+      return { ...states, ...oldest, ...inLanes, lastAcceptedAt };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
