@@ -71,7 +71,8 @@ export type {
   ReceiverState,
   ReceiverVerification,
 } from "./receiver/health.js";
-export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
+export type { Alarm, AlarmKind } from "./inbox/alarm.js";
+export type { AlarmsOptions, ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
 export type { CoalesceOptions, OrderOptions, OrderedFacts } from "./receiver/order.js";
 export type { BackfilledEvent, BackfillResult } from "./receiver/backfill.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";

@@ -1,5 +1,6 @@
 import { vi } from "vitest";
 import { openSqlite } from "../open-sqlite.js";
+import { nextTurn } from "../../src/base/time/timers.js";
 import type { Database } from "../../src/base/sqlite/database.js";
 import type {
   AcceptResult,
@@ -69,6 +70,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     mistake: "remembers the bodies of all endpoints together",
     caught: "the hashes of bodies are found, the newest first, of one endpoint",
     bend: hashesOfAll,
+  },
+  {
+    mistake: "looks what is kept of an alarm, waits, and replaces it",
+    caught: "of calls at the same time that begin with the same state of an alarm, one changes it",
+    bend: compareThenSet,
   },
   {
     mistake: "settles under any token",
@@ -226,6 +232,20 @@ function replayById(store: InboxStore): InboxStore {
         const { ownId: _ownId, ...read } = readAgain(event) ?? {};
         return "eventId" in read ? read : null;
       });
+    },
+  };
+}
+
+function compareThenSet(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async setAlarm(endpoint, kind, before, after) {
+      const find = async () =>
+        (await store.alarms(endpoint)).find((each) => each.kind === kind)?.state ?? null;
+      if ((await find()) !== before) return false;
+      await nextTurn();
+      await store.setAlarm(endpoint, kind, await find(), after);
+      return true;
     },
   };
 }

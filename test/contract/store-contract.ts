@@ -2,6 +2,7 @@ import type { InboxStore } from "../../src/kit/inbox/store.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { ACCEPT_CASES } from "./cases/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
+import { ALARM_CASES } from "./cases/alarm-cases.js";
 import { CRASH_CASES } from "./cases/crash-cases.js";
 import { BURST_CASES } from "./cases/burst-cases.js";
 import { LANE_CASES } from "./cases/lane-cases.js";
@@ -13,7 +14,7 @@ export type { ContractMedium } from "./cases/store-case.js";
 
 /** A test of one guarantee of {@link InboxStore}. */
 export interface ContractCase {
-  /** The tested guarantee: `G1` to `G17`. */
+  /** The tested guarantee: `G1` to `G19`. */
   guarantee: string;
   name: string;
   /** Rejects when the store breaks the guarantee. */
@@ -65,4 +66,5 @@ const CASES = [
   ...READING_CASES,
   ...BURST_CASES,
   ...LANE_CASES,
+  ...ALARM_CASES,
 ];

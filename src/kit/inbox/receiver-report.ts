@@ -25,6 +25,7 @@ export interface ReceiverNews {
   /** Null also when no receiver has said so lately. */
   pause: Pause | null;
   refusals: Refusals;
+  reports: ReceiverReport[];
 }
 
 /** A receiver saves its report at least so often while its hand-offs are paused. */
@@ -43,6 +44,7 @@ export async function readNews(
   since = now - REPORT_KEPT_MS,
 ): Promise<ReceiverNews> {
   const refusals: Refusals[] = [];
+  const reports: ReceiverReport[] = [];
   let pause: ReceiverReport["pause"];
   for (const stored of await store.reports(endpoint)) {
     const report = reportIn(stored);
@@ -51,9 +53,10 @@ export async function readNews(
     if (now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS && pause === undefined)
       pause = report.pause;
     const byCode = countsSince(report.refused, since);
+    reports.push(report);
     refusals.push({ byCode, examples: report.examples.filter(({ at }) => at > since) });
   }
-  return { pause: pause ?? null, refusals: joinRefusals(refusals) };
+  return { pause: pause ?? null, refusals: joinRefusals(refusals), reports };
 }
 
 /** The counts by code of all spans that end after `since`. */

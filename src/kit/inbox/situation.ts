@@ -1,8 +1,9 @@
 import { formatAge, formatCount, formatUtc } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
 import { HOUR_MS } from "../../base/time/units.js";
+import { unanswered } from "./alarm.js";
 import { commonError, readFailures } from "./failures.js";
-import { readNews, REFUSED_SPAN_MS } from "./receiver-report.js";
+import { readNews, REFUSED_SPAN_MS, type ReceiverReport } from "./receiver-report.js";
 import type { InboxStore } from "./store.js";
 import type {
   BlockingEvent,
@@ -10,6 +11,7 @@ import type {
   Refusals,
   Failure,
   EventState,
+  StoredAlarm,
   StoreStats,
 } from "./stored-events.js";
 
@@ -38,6 +40,8 @@ export interface SituationFacts {
   refused?: Refusals["byCode"] | undefined;
   /** For how long they were counted. @default 24 hours */
   refusedForMs?: number | undefined;
+  /** When the last new event came, if that is longer ago than `alarms.quietAfterMs` allows. */
+  quietSince?: number | null | undefined;
   now: number;
 }
 
@@ -48,6 +52,7 @@ const PROBLEM_IDS = [
   "inbox_paused",
   "inbox_not_owned",
   "inbox_refusing",
+  "inbox_quiet",
   "inbox_dead",
   "inbox_quarantined",
 ] as const;
@@ -90,6 +95,7 @@ export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Si
     pause,
     hasReceiver,
     unavailable,
+    quietSince = null,
   } = facts;
   const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
   const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
@@ -104,6 +110,7 @@ export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Si
     inbox_paused: pause !== null && pauseText(pause, facts, timeOf),
     inbox_not_owned: hasReceiver === false && "No receiver has this inbox open.",
     inbox_refusing: isRefusing(facts) && refused,
+    inbox_quiet: quietSince !== null && `Quiet: no new event since ${timeOf(quietSince)}.`,
     inbox_dead:
       dead !== null &&
       dead > 0 &&
@@ -165,6 +172,9 @@ const LEAST_OF = new Set([
 ]);
 const NONE_OF = new Set(["method_not_allowed", "closing"]);
 
+/** Whether neither scanners nor a start explain a single refusal with this code. */
+export const isWeighty = (code: string): boolean => !NONE_OF.has(code) && !LEAST_OF.has(code);
+
 function isRefusing({ refused = [] }: SituationFacts): boolean {
   return refused.some(
     ({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? 10 : 1),
@@ -209,6 +219,8 @@ export interface InboxState {
   facts: SituationFacts;
   failures: Failure[];
   refusals: Refusals;
+  reports: ReceiverReport[];
+  alarms: StoredAlarm[];
 }
 
 /**
@@ -226,7 +238,8 @@ export async function readInboxState(
 ): Promise<InboxState> {
   const stats = await store.stats(endpoint);
   const failures = await readFailures(store, endpoint);
-  const { pause, refusals } = await readNews(store, endpoint, now, since);
+  const { pause, refusals, reports } = await readNews(store, endpoint, now, since);
+  const alarms = await store.alarms(endpoint);
   const hasReceiver = await store.hasReceiver(endpoint);
   const { ready, dead, quarantined, oldestReceivedAgeMs, oldestReadyAgeMs, total, blocking } =
     stats;
@@ -248,9 +261,11 @@ export async function readInboxState(
     hasReceiver: store.shared && total === 0 ? null : hasReceiver,
     refused: refusals.byCode,
     refusedForMs: since === undefined ? undefined : now - since + (since % REFUSED_SPAN_MS),
+    // Nobody says that it is over if no receiver listens for alarms any more.
+    quietSince: unanswered(alarms, "quiet", stats.lastAcceptedAt)?.since,
     now,
   };
-  return { stats, facts, failures, refusals };
+  return { stats, facts, failures, refusals, reports, alarms };
 }
 
 /** How many events have had this state since then, and not longer. */

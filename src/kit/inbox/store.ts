@@ -13,6 +13,7 @@ import type {
   ReplayOutcome,
   SearchPage,
   SearchQuery,
+  StoredAlarm,
   StoredEvent,
   StoredReport,
   StoreStats,
@@ -304,6 +305,17 @@ export interface InboxStore {
   saveReport(endpoint: string, reporter: string, report: string): Promise<void>;
   /** The kept reports, the newest first. */
   reports(endpoint: string): Promise<StoredReport[]>;
+  /** What `setAlarm` has kept, one of each kind. */
+  alarms(endpoint: string): Promise<StoredAlarm[]>;
+  /**
+   * Replaces what is kept of a kind of alarm.
+   *
+   * - **G19** It changes nothing if something else is kept than `before` (null: nothing). Of several
+   *   calls with the same `before`, in any processes, one changes it.
+   *
+   * @returns whether it was changed
+   */
+  setAlarm(endpoint: string, kind: string, before: string | null, after: string): Promise<boolean>;
   /** For `health()` and `stats()`, without a query; null while nothing is known. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /**

@@ -319,6 +319,11 @@ export interface StoreStats extends StateCounts {
    * when none waits. An event that was replayed and had not failed before counts from its replay.
    */
   oldestReceivedAgeMs: number | null;
+  /**
+   * The minute in which the last new event was accepted, in milliseconds since 1970; null when none
+   * was in 8 days.
+   */
+  lastAcceptedAt: number | null;
 }
 
 /** A dead event that others with its key wait behind. */
@@ -368,6 +373,13 @@ export interface StoredReport {
  */
 export const REPORT_KEPT_MS = 24 * 60 * 60 * 1000;
 export const MOST_REPORTS = 200;
+
+/** What is kept of the last alarm of a kind. */
+export interface StoredAlarm {
+  kind: string;
+  /** JSON. */
+  state: string;
+}
 
 // What people ask when something is wrong. Types alone, which the pages use too.
 

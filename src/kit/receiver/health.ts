@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/time/clock.js";
+import type { AlarmKind } from "../inbox/alarm.js";
 import type { InboxVitals } from "../inbox/open-inbox.js";
 import { describeSituation, type SituationFacts } from "../inbox/situation.js";
 import type { InboxStore } from "../inbox/store.js";
@@ -21,6 +22,8 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
     failure: string | null;
   };
   deliveries: DeliveryCounts;
+  /** Of each kind of alarm, whether one goes on; empty before the first look for alarms. */
+  alarms: Partial<Record<AlarmKind, boolean>>;
   /**
    * Whether deliveries get 503 or were refused, and whether hand-offs are behind or paused, since
    * when and by what error, in words. Events that were given up are not counted here:
@@ -101,10 +104,11 @@ export function healthOf(
     vitals: InboxVitals;
     deliveries: ReturnType<ReturnType<typeof watchDeliveries>>;
     refused: SituationFacts["refused"];
+    alarms: ReceiverHealth["alarms"];
   },
 ): ReceiverHealth {
   const { endpoint, store, clock, ackTimeoutMs } = config;
-  const { state, failure, vitals, deliveries, refused } = now;
+  const { state, failure, vitals, deliveries, refused, alarms } = now;
   const isSlow = vitals.commitInFlightMs > ackTimeoutMs;
   const unavailable = unavailableBecause(state, failure, isSlow);
   const { name, durable, shared } = store;
@@ -115,6 +119,7 @@ export function healthOf(
     store: { name, durable, shared, failure },
     ...deliveries,
     ...vitals,
+    alarms: { ...alarms },
     summary: describeSituation({
       ...UNCOUNTED,
       ...vitals,

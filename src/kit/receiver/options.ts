@@ -8,6 +8,7 @@ import {
   objectOption,
 } from "../../base/options/option-schemas.js";
 import { systemClock, type Clock } from "../../base/time/clock.js";
+import { DAY_MS, MINUTE_MS } from "../../base/time/units.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import { fullJitter, type Backoff } from "../inbox/dispatch/outcomes.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
@@ -102,6 +103,11 @@ export interface ReceiverOptions {
   handoff?: HandoffOptions | undefined;
   /** How long done events are kept. */
   retention?: RetentionOptions | undefined;
+  /**
+   * When the alarm `quiet` begins. With it, also empty, the receiver looks for alarms for its
+   * metrics too. @default only listeners of `receiver.on("alarm")` are told
+   */
+  alarms?: AlarmsOptions | undefined;
   /** A pino logger, or `false` to log nothing. @default pino at level info, to stdout */
   logger?: Logger | false | undefined;
   /**
@@ -114,6 +120,15 @@ export interface ReceiverOptions {
   telemetry?: Telemetry | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
+}
+
+/** The option `alarms`. */
+export interface AlarmsOptions {
+  /**
+   * Milliseconds without a new event until the alarm `quiet` begins, longer than the sender's
+   * longest night or weekend: from a minute to 7 days. @default never
+   */
+  quietAfterMs?: number | undefined;
 }
 
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
@@ -237,6 +252,15 @@ const optionsSchema = z.strictObject({
       payloadDays: z.number().min(0).default(RETENTION.payloadDays),
     })
     .prefault({}),
+  alarms: z
+    .strictObject({
+      quietAfterMs: z
+        .int()
+        .min(MINUTE_MS)
+        .max(7 * DAY_MS)
+        .optional(),
+    })
+    .optional(),
   logger: z
     .union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)])
     .optional(),

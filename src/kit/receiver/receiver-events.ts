@@ -1,5 +1,6 @@
 import { SignalboxError } from "../../base/errors.js";
 import { helpWithName } from "../../base/options/option-error.js";
+import type { Alarm } from "../inbox/alarm.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** Names the delivered event that an event of `receiver.on` is about. */
@@ -56,15 +57,20 @@ export interface ReceiverEventMap {
   };
   /** An event became dead. It is kept until a user replays or discards it. */
   dead: EventReference & { attempt: number; reason: string };
+  /**
+   * An alarm begins, or is over. Its listeners are waited for. If one throws or rejects, all are
+   * told again after 2 minutes, with the same `key`.
+   */
+  alarm: Alarm;
 }
 
 /** The name of an event of `receiver.on`. */
 export type ReceiverEventName = keyof ReceiverEventMap;
 
-/** A listener of `receiver.on`. */
+/** A listener of `receiver.on`. Only that of `alarm` is waited for, if it returns a promise. */
 export type ReceiverEventListener<Name extends ReceiverEventName> = (
   event: ReceiverEventMap[Name],
-) => void;
+) => unknown;
 
 export type ReceiverEvents = ReturnType<typeof createReceiverEvents>;
 
@@ -87,6 +93,7 @@ export function createReceiverEvents(
     handedOff: new Set(),
     handoffFailed: new Set(),
     dead: new Set(),
+    alarm: new Set(),
   };
   return {
     on<Name extends ReceiverEventName>(
@@ -111,6 +118,15 @@ export function createReceiverEvents(
       }
       listeners[name].add(listener);
       return () => listeners[name].delete(listener);
+    },
+    has: (name: ReceiverEventName): boolean => listeners[name].size > 0,
+    /** Waits for the listeners of alarms. @returns whether none failed */
+    async tell(alarm: Alarm): Promise<boolean> {
+      const calls = Array.from(listeners.alarm, async (listener) => listener(alarm as never));
+      const results = await Promise.allSettled(calls);
+      const failed = results.filter((result) => result.status === "rejected");
+      for (const { reason } of failed) onListenerError("alarm", reason);
+      return failed.length === 0;
     },
     emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void {
       if (listeners[name].size === 0) return;

@@ -27,6 +27,7 @@ import {
 } from "./receiver-log.js";
 import { withParts } from "./receiver-parts.js";
 import { createReporter } from "./reporter.js";
+import { watchAlarms } from "./watch-alarms.js";
 
 /** Accepts deliveries and hands events off. */
 export interface Receiver {
@@ -200,6 +201,8 @@ export function createReceiver<Events extends object>(
       state === "running" || state === "closing" ? inbox.saveReport(id, report) : Promise.resolve(),
   });
 
+  const alarms = watchAlarms(config, events, () => receiver.health());
+
   const pipeline = createPipeline({
     ...config,
     inbox,
@@ -224,6 +227,7 @@ export function createReceiver<Events extends object>(
       const { reclaimed } = await inbox.open();
       lines.started(reclaimed, inbox.vitals().shortage);
       state = "running";
+      alarms.start();
       // A process that was killed may have left its pause.
       if (!store.shared)
         readNews(store, endpoint, clock.now()).then(
@@ -244,6 +248,7 @@ export function createReceiver<Events extends object>(
       state = "closing";
       closed.abort();
       pipeline.endWaits();
+      alarms.close();
       // The store waits for this write when it closes.
       reporter.close();
       if (wasStarted && !(await inbox.close(graceMs))) lines.inboxNotClosed();
@@ -278,8 +283,13 @@ export function createReceiver<Events extends object>(
         vitals: inbox.vitals(),
         deliveries: deliveries(),
         refused: reporter.refusals(),
+        alarms: alarms.goingOn,
       }),
-    on: events.on,
+    on(name, listener) {
+      const remove = events.on(name, listener);
+      alarms.schedule();
+      return remove;
+    },
     inbox: inbox.reader,
   };
   return withParts(receiver, { inbox: inbox.opened, clock, log, closing: closed.signal });

@@ -41,6 +41,10 @@ export function activityOf(at: number, sums: readonly number[]): Activity {
   return { at, accepted, ignored, handedOff, failed, durations };
 }
 
+/** Before what was kept; see `setAlarm` of the port. */
+export const IF_KEPT =
+  "ON CONFLICT (endpoint, kind) DO UPDATE SET state = excluded.state WHERE inbox_alarm.state =";
+
 /**
  * Reads what a store keeps of a delivery as JSON.
  *

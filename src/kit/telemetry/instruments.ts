@@ -131,7 +131,9 @@ export function createInstruments(
     "s",
     "Quantiles of the last 512 syncs of the disk, if the store tells them.",
   );
+  const alarm = gauge("alarm", "1", "1 while an alarm of this kind goes on, otherwise 0.");
 
+  let alarms: ReceiverHealth["alarms"] = {};
   const quantilesTold = new Set<string>();
 
   /**
@@ -155,7 +157,8 @@ export function createInstruments(
   /** Called at each collection. */
   function observe(result: BatchObservableResult): void {
     if (source === null) return observeClosed(result);
-    const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, waiting, medium } = source();
+    const told = source();
+    const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, waiting, medium } = told;
     result.observe(up, ok ? 1 : 0, here);
     result.observe(queuedEvents, queued.events, here);
     result.observe(queuedBytes, queued.bytes, here);
@@ -163,12 +166,15 @@ export function createInstruments(
     result.observe(waitingBehind, waiting, here);
     result.observe(isPaused, paused === null ? 0 : 1, here);
     if (oldestReadyAgeMs !== null) result.observe(backlogAge, oldestReadyAgeMs / 1000, here);
+    ({ alarms } = told);
+    for (const [kind, isOn] of Object.entries(alarms))
+      result.observe(alarm, isOn ? 1 : 0, attributesOf("kind", kind));
     const { p50Ms, p99Ms } = (medium?.["sync"] ?? {}) as { p50Ms?: unknown; p99Ms?: unknown };
     observeSync(result, "0.5", p50Ms);
     observeSync(result, "0.99", p99Ms);
   }
   const states = [up, queuedEvents, queuedBytes, running, waitingBehind, isPaused, backlogAge];
-  const observed = [...states, syncSeconds];
+  const observed = [...states, syncSeconds, alarm];
 
   function observeSync(result: BatchObservableResult, quantile: string, ms: unknown): void {
     if (typeof ms !== "number") return;
@@ -179,6 +185,7 @@ export function createInstruments(
   /** Zeros, once: an SDK may export the last value of a gauge for as long as the process runs. */
   function observeClosed(result: BatchObservableResult): void {
     for (const state of states) result.observe(state, 0, here);
+    for (const kind of Object.keys(alarms)) result.observe(alarm, 0, attributesOf("kind", kind));
     for (const quantile of quantilesTold)
       result.observe(syncSeconds, 0, attributesOf("quantile", quantile));
     // Later, because the SDK goes through its list of callbacks now and would skip the next one.

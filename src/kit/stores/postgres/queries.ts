@@ -25,6 +25,7 @@ import {
   activityOf,
   ADD_MINUTE,
   ENTRY,
+  IF_KEPT,
   MINUTE_COLUMNS,
   MINUTE_SUMS,
   parseReceived,
@@ -68,6 +69,8 @@ export const QUERIES = [
   "hasReceiver",
   "saveReport",
   "reports",
+  "alarms",
+  "setAlarm",
   "replay",
   "retryNow",
   "discard",
@@ -198,6 +201,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
+          (SELECT max(minute) FROM ${name}.inbox_minute WHERE endpoint = $1 AND accepted > 0) AS "lastAcceptedAt",
           ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs", ${name}.oldest_received_age($1) AS "oldestReceivedAgeMs"
          FROM (
            SELECT count(*) FILTER (WHERE state = 'dead') AS dead, count(*) FILTER (WHERE state = 'quarantined') AS quarantined
@@ -206,9 +210,9 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const { waiting, blocking, ...counts } = row as Counts;
+      const { waiting, blocking, lastAcceptedAt, ...counts } = row as Counts;
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
-      return { ...counts, done, total, waiting, blocking };
+      return { ...counts, done, total, waiting, blocking, lastAcceptedAt };
     },
     async replay(events, readAgain) {
       const [endpoints, ids] = keysOf(events);
@@ -318,6 +322,15 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
         [endpoint],
       ),
+    alarms: (endpoint) =>
+      run(`SELECT kind, state FROM ${name}.inbox_alarm WHERE endpoint = $1`, [endpoint]),
+    async setAlarm(endpoint, kind, before, after) {
+      const changed = await run(
+        `INSERT INTO ${name}.inbox_alarm VALUES ($1, $2, $3) ${IF_KEPT} $4 RETURNING 1`,
+        [endpoint, kind, after, before],
+      );
+      return changed.length > 0;
+    },
     async activity(endpoint, { minutes, spans }) {
       const rows = await run<{ at: number; sums: number[] }>(
         `SELECT minute - minute % $2 AS at, json_build_array(${MINUTE_SUMS}) AS sums

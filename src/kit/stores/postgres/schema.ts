@@ -33,6 +33,7 @@ const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 /** What each version must have; a part of it may have been lost with a backup, or by hand. */
 const TABLE_NAMES = [
   "inbox",
+  "inbox_alarm",
   "inbox_body",
   "inbox_burst",
   "inbox_history",

@@ -198,4 +198,13 @@ export const MIGRATIONS: readonly string[] = [
   ) WITH (fillfactor = 50);
   ${dropFunctions("'commit_batch', 'tend_lanes'")}
 `,
+  // The last alarm of each kind.
+  `
+  CREATE TABLE inbox_alarm (
+    endpoint text NOT NULL COLLATE "C",
+    kind     text NOT NULL,
+    state    text NOT NULL, -- JSON
+    PRIMARY KEY (endpoint, kind)
+  );
+`,
 ];

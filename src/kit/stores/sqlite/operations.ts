@@ -63,6 +63,8 @@ export function createOperations(
     reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
     saveReport: (endpoint, reporter, report) =>
       change(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt)),
+    alarms: async (endpoint) => read(({ failures }) => failures.alarms(endpoint)),
+    setAlarm: (...alarm) => change(({ failures }) => failures.setAlarm(...alarm)),
     reclaim: (request) =>
       change(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
     retryNow: (events) => change(({ queries }, nowAt) => queries.retryNow(events, nowAt)),

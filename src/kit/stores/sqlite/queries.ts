@@ -19,9 +19,11 @@ import {
   type OldestReady,
   type ReplayOutcome,
   type StateCounts,
+  type StoredAlarm,
   type StoredReport,
+  type StoreStats,
 } from "../../inbox/stored-events.js";
-import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
+import { activityOf, ADD_MINUTE, ENTRY, IF_KEPT, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
 import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 
@@ -69,9 +71,10 @@ export function createQueries(db: Database) {
   const lanes = prepareLanes(db);
   const listing = createStatements<EntryRow>(db);
   // Each count reads only an index, because the table has much wider rows and takes longer to read.
-  type Counted = Omit<StateCounts, "done"> & { total: number };
+  type Counted = Omit<StateCounts, "done"> & Pick<StoreStats, "total" | "lastAcceptedAt">;
   const counts = db.prepare<{ endpoint: string }, Counted>(`
     SELECT
+      (SELECT max(minute) * ${MINUTE_MS} FROM inbox_minute WHERE endpoint = @endpoint AND accepted > 0) AS lastAcceptedAt,
       (SELECT count(*) FROM inbox INDEXED BY inbox_key WHERE endpoint = @endpoint) AS total,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'leased') AS leased,
@@ -236,11 +239,12 @@ export function createQueries(db: Database) {
     },
     stats(endpoint, nowAt) {
       const counted = counts.get({ endpoint }) as Counted;
-      const { total, ready, leased, dead, quarantined } = counted;
+      const { total, ready, leased, dead, quarantined, lastAcceptedAt } = counted;
       const done = total - ready - leased - dead - quarantined;
       const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
       const inLanes = lanes.stats(endpoint);
-      return { ready, leased, done, dead, quarantined, total, ...oldest, ...inLanes };
+      const states = { ready, leased, done, dead, quarantined, total };
+      return { ...states, ...oldest, ...inLanes, lastAcceptedAt };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
@@ -369,6 +373,12 @@ export function prepareFailures(db: Database) {
   const reports = db.prepare<[string], StoredReport>(
     "SELECT at, report FROM inbox_report WHERE endpoint = ? ORDER BY at DESC",
   );
+  const alarms = db.prepare<[string], StoredAlarm>(
+    "SELECT kind, state FROM inbox_alarm WHERE endpoint = ?",
+  );
+  const setAlarm = db.prepare<(string | null)[]>(
+    `INSERT INTO inbox_alarm (endpoint, kind, state) VALUES (?, ?, ?) ${IF_KEPT} ?`,
+  );
   return {
     failing: (endpoint, state, beforeSeq) => byState[state].all(endpoint, beforeSeq),
     saveReport(endpoint, reporter, report, nowAt) {
@@ -377,6 +387,9 @@ export function prepareFailures(db: Database) {
       forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
     },
     reports: (endpoint) => reports.all(endpoint),
+    alarms: (endpoint: string) => alarms.all(endpoint),
+    setAlarm: (endpoint: string, kind: string, before: string | null, after: string) =>
+      setAlarm.run(endpoint, kind, after, before).changes > 0,
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 

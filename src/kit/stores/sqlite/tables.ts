@@ -151,6 +151,15 @@ export const MIGRATIONS: readonly string[] = [
     earlier  INTEGER NOT NULL -- how many were superseded
   ) STRICT;
 `,
+  // The last alarm of each kind.
+  `
+  CREATE TABLE inbox_alarm (
+    endpoint TEXT NOT NULL,
+    kind     TEXT NOT NULL,
+    state    TEXT NOT NULL, -- JSON
+    PRIMARY KEY (endpoint, kind)
+  ) STRICT, WITHOUT ROWID;
+`,
 ];
 
 /**

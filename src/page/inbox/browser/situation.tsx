@@ -9,8 +9,13 @@ type EndpointRow = Overview["endpoints"][number];
 
 export const isPaused = ({ facts }: EndpointRow): boolean => facts.pause !== null;
 
-/** What keeps events from being handed off, besides a pause. */
-const STOPS = new Set<string>(["inbox_not_storing", "inbox_behind", "inbox_not_owned"]);
+/** What a person must know at once, besides a pause. */
+const STOPS = new Set<string>([
+  "inbox_not_storing",
+  "inbox_behind",
+  "inbox_not_owned",
+  "inbox_quiet",
+]);
 
 interface SituationLineProps {
   overview: Overview;

@@ -188,3 +188,22 @@ test.each([true, false])(
     expect(sdk.outcome("hand-off default")).toBe("lease_lost");
   },
 );
+
+test("a gauge tells which alarms go on once they are looked for, and 0 once the receiver is closed", async () => {
+  const sdk = registerSdk();
+  const rig = await startRig({
+    telemetry: openTelemetry(),
+    alarms: {},
+    onSignal: () => {
+      throw new PermanentFailure();
+    },
+  });
+  await rig.deliver();
+  await rig.saw("dead");
+  expect(await valueOf(sdk, "alarm")).toEqual([]);
+  await rig.clock.advance(60_000);
+  expect(await valuesOf(sdk, "alarm")).toEqual({ dead: 1 });
+  expect(await valueOf(sdk, "alarm")).toHaveLength(6);
+  await rig.receiver.close();
+  expect(await valuesOf(sdk, "alarm")).toEqual({});
+});

@@ -47,6 +47,7 @@ const LANDED = [
   "0e3074e06014285e",
   "1105dd646bcf1dd5",
   "319fb39ffd2b893e",
+  "090b0c5999ee9453",
 ];
 
 test.each([
