@@ -83,6 +83,8 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
   sample?(now: number): SampleDelivery;
 }
 
+export const ALL_FACTS = ["type", "subtype", "subject"] as const;
+
 /** What of an event is kept for lists, which people read. */
 const FACT = /^[\p{L}\p{M}\p{N}_.:/@#+-]{1,200}$/u;
 const MIB = 1024 * 1024;
@@ -116,7 +118,7 @@ export function defineSender<Event = unknown>(
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
     unsignedId: definition.unsignedId ?? false,
-    unsignedFacts: definition.unsignedFacts ?? ["type", "subtype", "subject"],
+    unsignedFacts: definition.unsignedFacts ?? ALL_FACTS,
     repeatedBody: definition.repeatedBody ?? "keep",
     otherBody: definition.otherBody ?? "duplicate",
     reads: [name, ...(definition.alsoReads ?? [])],
@@ -179,7 +181,7 @@ function guarded<Args extends unknown[], Answer>(
 /**
  * The type forbids a promise. The rejection of one must not end the process. @throws for a promise
  */
-function settled<Result>(result: Result): Result {
+export function settled<Result>(result: Result): Result {
   if (!(result instanceof Promise)) return result;
   result.catch(ignore);
   throw new TypeError("It must not be async.");
