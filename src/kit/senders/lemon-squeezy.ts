@@ -14,7 +14,9 @@ export interface LemonSqueezyEvent {
  * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured
  * delivery is a duplicate for as long as its event is remembered.
  */
-export function lemonSqueezy<Event = LemonSqueezyEvent>(options: SenderOptions<Event> = {}): Sender<Record<string, Event>> {
+export function lemonSqueezy<Event = LemonSqueezyEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
     options,
     name: "lemon-squeezy",

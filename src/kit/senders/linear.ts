@@ -18,9 +18,9 @@ const LEAST_KEY_SECONDS = 2 * 24 * 60 * 60;
  * `Linear-Delivery`, is not signed. So the hash of the body is the id: the body has a signed time,
  * so that no two events have the same bytes, and a captured delivery is a duplicate.
  */
-export function linear<Event extends { type: string } = LinearEvent>(options: SenderOptions<Event> = {}): Sender<
-  EventsByType<Event>
-> {
+export function linear<Event extends { type: string } = LinearEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<EventsByType<Event>> {
   return knownSender({
     options,
     name: "linear",

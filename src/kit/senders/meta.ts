@@ -36,7 +36,9 @@ const optionsShape = {
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function meta<Event = MetaEvent>(options: MetaOptions<Event>): Sender<Record<string, Event>> {
+export function meta<Event = MetaEvent>(
+  options: MetaOptions<Event>,
+): Sender<Record<string, Event>> {
   const { verifyToken, subject } = checkSenderOptions("meta", optionsShape, options);
   return knownSender({
     subject,

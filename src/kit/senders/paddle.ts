@@ -18,9 +18,9 @@ export interface PaddleEvent {
  * clock may be wrong by more than 5, and the signed id keeps a captured delivery out. Not promised:
  * order.
  */
-export function paddle<Event extends { event_type: string } = PaddleEvent>(options: SenderOptions<Event> = {}): Sender<
-  Record<string, Event>
-> {
+export function paddle<Event extends { event_type: string } = PaddleEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
     options,
     name: "paddle",

@@ -21,7 +21,9 @@ function isCertificateCheck(form: Readonly<Record<string, string | undefined>>):
  *
  * Not promised: an answer to a command or a view with content; send it to the `response_url`.
  */
-export function slack<Event = SlackEvent>(options: SenderOptions<Event> = {}): Sender<Record<string, Event>> {
+export function slack<Event = SlackEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
     options,
     name: "slack",

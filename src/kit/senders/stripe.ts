@@ -17,9 +17,9 @@ export interface StripeEvent {
  *
  * @example createReceiver({ sender: stripe<Stripe.Event>(), endpoint: "stripe", … })
  */
-export function stripe<Event extends { type: string } = StripeEvent>(options: SenderOptions<Event> = {}): Sender<
-  EventsByType<Event>
-> {
+export function stripe<Event extends { type: string } = StripeEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<EventsByType<Event>> {
   return knownSender({
     options,
     name: "stripe",

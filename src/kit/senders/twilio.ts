@@ -37,7 +37,9 @@ const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function twilio<Event = TwilioEvent>(options: TwilioOptions<Event>): Sender<Record<string, Event>> {
+export function twilio<Event = TwilioEvent>(
+  options: TwilioOptions<Event>,
+): Sender<Record<string, Event>> {
   const shape = { publicUrl: publicUrlOption };
   const { publicUrl, subject } = checkSenderOptions("twilio", shape, options);
   return knownSender({

@@ -14,7 +14,9 @@ export interface TwitchEvent {
  * signed; a message may be 10 minutes old. The type is that of the subscription; when Twitch
  * revokes one, the type is `revocation` and the subtype its status.
  */
-export function twitch<Event = TwitchEvent>(options: SenderOptions<Event> = {}): Sender<Record<string, Event>> {
+export function twitch<Event = TwitchEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
     options,
     name: "twitch",

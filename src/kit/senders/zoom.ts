@@ -22,7 +22,9 @@ const TOKEN = /^[\w+/-]{1,200}={0,2}$/;
  *
  * Not promised: there is no id, so the hash of the body is it.
  */
-export function zoom<Event = ZoomEvent>(options: SenderOptions<Event> = {}): Sender<Record<string, Event>> {
+export function zoom<Event = ZoomEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
     options,
     name: "zoom",
