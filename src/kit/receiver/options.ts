@@ -201,6 +201,7 @@ const optionsSchema = z.strictObject({
         )
         .default(RETENTION.keyDays),
       payloadDays: z.number().min(0).default(RETENTION.payloadDays),
+      maxBytes: z.number().min(0).optional(),
     })
     .prefault({}),
   logger: z

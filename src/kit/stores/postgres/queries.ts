@@ -33,6 +33,7 @@ import { HEAD, IN_SCHEMA, WAITING } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
 import { DEAD_AFTER_MS } from "./owner-functions.js";
+import { createPayloadQueries } from "./payload-queries.js";
 
 /** These may read many rows. */
 const LONG_TIMEOUT_MS = 60_000;
@@ -74,6 +75,8 @@ export const QUERIES = [
   "unblock",
   "tendLanes",
   "prune",
+  "payloadSizes",
+  "dropPayloads",
 ] as const;
 
 export type Queries = Pick<InboxStore, (typeof QUERIES)[number] | "activity">;
@@ -270,6 +273,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         if (!operator || payloads + keys > 0 || next === null) return { payloads, keys };
       }
     },
+    ...createPayloadQueries(run, name),
     failing: (endpoint, state, beforeSeq) =>
       run<FailedEvent>(
         `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",

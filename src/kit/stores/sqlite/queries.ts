@@ -266,6 +266,10 @@ export function createQueries(db: Database) {
       walks.set(endpoint, isAtEnd ? START : { payloads: old.next, keys: keys.next });
       return { payloads: old.found.length, keys: keys.found.length, isAtEnd };
     },
+    payloadSizes: payloads.sizes,
+    dropPayloads(endpoint, seqs) {
+      for (const seq of seqs) payloads.dropDone(seq, endpoint);
+    },
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 
