@@ -101,6 +101,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: given(({ body }) => ({ body: Buffer.from(Buffer.from(body).toString("utf8")) })),
   },
   {
+    mistake: "drops the payloads of what waits",
+    caught: "payloads are dropped of the endpoint's done events alone, with their sizes",
+    bend: inSql("AND state = 'done' AND has_payload = 1", "AND has_payload = 1"),
+  },
+  {
     mistake: "prunes by age alone",
     caught: "prune deletes old done events, payload first, and no others",
     bend: inSql("AND state = 'done' AND due_at < ?", "AND due_at < ?"),
