@@ -101,9 +101,9 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: given(({ body }) => ({ body: Buffer.from(Buffer.from(body).toString("utf8")) })),
   },
   {
-    mistake: "drops the payloads of what waits",
-    caught: "payloads are dropped of the endpoint's done events alone, with their sizes",
-    bend: inSql("AND state = 'done' AND has_payload = 1", "AND has_payload = 1"),
+    mistake: "counts the payloads of what waits",
+    caught: "the sizes of payloads are those of the endpoint's done events",
+    bend: inSql("endpoint = @endpoint AND state = 'done', length", "endpoint = @endpoint, length"),
   },
   {
     mistake: "prunes by age alone",

@@ -1,83 +1,50 @@
-import type { InboxStore, PayloadSize } from "./store.js";
+import type { Clock } from "../../base/time/clock.js";
+import { MINUTE_MS } from "../../base/time/units.js";
+import type { InboxStore } from "./store.js";
 
-/** So many payloads are looked at at once, in about 2 ms. */
-const BLOCK = 1000;
-/** So many blocks are looked at again in a round, as their events may be done by now. */
-const LOOKED_AT_AGAIN = 10;
-const MOST_DROPPED = 500;
-
-/** What the payloads of some events were when they were looked at last. */
-interface Block {
-  from: number;
-  before: number;
-  /** Of those that are done. */
-  bytes: number;
-  /** Whether any was not done. */
-  waits: boolean;
-}
+/** So many payloads are looked at at once, in 2 to 4 ms. */
+const LOOKED_AT = 1000;
+/** After so many rounds, an hour, all are looked at again: what was done late is not in the sum. */
+const ROUNDS = 60;
 
 /**
- * Keeps the bytes of done payloads below a limit. Their sum stands nowhere, because each settlement
- * would pay for it. So each payload is looked at once after the start, and again while an event of
- * its block is not done, or before something is dropped. A block takes about 100 bytes.
+ * Finds the age from which on payloads must go, so that those of done events take at most a number
+ * of bytes. Their sum stands nowhere, because each settlement would pay for it. So the sum of each
+ * minute in which events were done is kept here, and each payload is looked at once.
  *
- * @returns a function that does a small part; it returns whether there is more to do soon
+ * @returns a function that does a small part
  */
-export function createByteLimit(store: InboxStore, endpoint: string, maxBytes: number) {
-  /** The full ones, the oldest first. */
-  const blocks = new Set<Block>();
-  let newest = blockFrom(0);
-  let total = 0;
-  let lookedAtAgain = 0;
-  /** The last of them. */
-  let lastFrom = -1;
+export function createByteLimit(
+  { store, endpoint, clock }: { store: InboxStore; endpoint: string; clock: Clock },
+  maxBytes: number,
+) {
+  const sums = new Map<number, number>();
+  let from = 0;
+  let rounds = 0;
+  /** The last minute whose payloads must go. */
+  let last = -Infinity;
 
-  async function look(block: Block): Promise<PayloadSize[]> {
-    const { from, before } = block;
-    const sizes = await store.payloadSizes({ endpoint, from, before, limit: BLOCK });
-    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
-    total += bytes - block.bytes;
-    block.bytes = bytes;
-    block.waits = sizes.some(({ waits }) => waits);
-    if (bytes === 0 && !block.waits) blocks.delete(block);
-    return sizes;
-  }
-
-  async function dropOldest(): Promise<void> {
-    // What retention by age has deleted meanwhile is noticed here.
-    const oldest = [...blocks].find(({ bytes }) => bytes > 0) ?? newest;
-    const seqs: number[] = [];
-    const sizes = await look(oldest);
-    let excess = total - maxBytes;
-    for (const { seq, bytes } of sizes) {
-      if (excess <= 0 || seqs.length === MOST_DROPPED) break;
-      if (bytes > 0) seqs.push(seq);
-      excess -= bytes;
+  return async (): Promise<{ ageMs: number; isAtEnd: boolean }> => {
+    const now = clock.now();
+    if (from === 0) sums.clear();
+    const sizes = await store.payloadSizes(endpoint, from, LOOKED_AT);
+    for (const { seq, ageMs, bytes } of sizes) {
+      from = seq + 1;
+      const minute = Math.floor((now - ageMs) / MINUTE_MS);
+      if (bytes > 0) sums.set(minute, (sums.get(minute) ?? 0) + bytes);
     }
-    await store.dropPayloads(endpoint, seqs);
-    await look(oldest);
-  }
-
-  async function lookAgain(): Promise<boolean> {
-    lookedAtAgain = (lookedAtAgain + 1) % LOOKED_AT_AGAIN;
-    const next = [...blocks].find(({ from, waits }) => waits && from > lastFrom);
-    lastFrom = next?.from ?? -1;
-    if (next !== undefined) await look(next);
-    return next !== undefined && lookedAtAgain > 0;
-  }
-
-  return async (): Promise<boolean> => {
-    const last = (await look(newest))[BLOCK - 1];
-    if (last !== undefined) {
-      newest.before = last.seq + 1;
-      if (newest.bytes > 0 || newest.waits) blocks.add(newest);
-      newest = blockFrom(newest.before);
+    const isAtEnd = sizes.length < LOOKED_AT;
+    if (isAtEnd) {
+      let left = maxBytes;
+      for (const [minute, bytes] of [...sums].sort(([one], [other]) => other - one)) {
+        left -= bytes;
+        if (left >= 0) continue;
+        sums.delete(minute);
+        last = Math.max(last, minute);
+      }
+      rounds = (rounds + 1) % ROUNDS;
+      if (rounds === 0) from = 0;
     }
-    if (total > maxBytes) await dropOldest();
-    return last !== undefined || total > maxBytes || lookAgain();
+    return { ageMs: Math.max(0, now - (last + 1) * MINUTE_MS), isAtEnd };
   };
-}
-
-function blockFrom(from: number): Block {
-  return { from, before: Number.MAX_SAFE_INTEGER, bytes: 0, waits: false };
 }

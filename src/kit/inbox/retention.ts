@@ -16,7 +16,7 @@ export interface RetentionOptions {
   payloadDays?: number | undefined;
   /**
    * The most bytes of payloads, bodies and headers, of done events of the endpoint. Above it, those
-   * that were received first lose theirs before `payloadDays`; no event loses its id.
+   * that were done first, by the minute, lose theirs before `payloadDays`; no event loses its id.
    *
    * @default no limit
    */
@@ -56,8 +56,7 @@ export function startRetention(config: {
 }): () => void {
   const { store, endpoint, batcher, clock, retention } = config;
   const { maxBytes } = retention;
-  const limitBytes =
-    maxBytes === undefined ? undefined : createByteLimit(store, endpoint, maxBytes);
+  const limitBytes = maxBytes === undefined ? undefined : createByteLimit(config, maxBytes);
   let stopped = false;
   let postponed = 0;
   let timer = clock.setTimeout(() => void prune(), ROUND_EVERY_MS);
@@ -70,7 +69,8 @@ export function startRetention(config: {
     } else {
       postponed = 0;
       try {
-        const payloadsOlderThanMs = retention.payloadDays * DAY_MS;
+        const { ageMs, isAtEnd } = (await limitBytes?.()) ?? { ageMs: Infinity, isAtEnd: true };
+        const payloadsOlderThanMs = Math.min(ageMs, retention.payloadDays * DAY_MS);
         const keysOlderThanMs = retention.keyDays * DAY_MS;
         const pruned = await store.prune({
           endpoint,
@@ -78,9 +78,8 @@ export function startRetention(config: {
           keysOlderThanMs,
           limit: ROWS_AT_ONCE,
         });
-        const isOver = (await limitBytes?.()) !== true;
-        if (!isOver || pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false)
-          delayMs = PORTION_EVERY_MS;
+        const isMore = pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false;
+        if (isMore || !isAtEnd) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);
       }

@@ -49,10 +49,10 @@ export type StoreDiagnostics = Readonly<Record<string, unknown>>;
 /** The payload of an event. */
 export interface PayloadSize {
   seq: number;
+  /** For how long the event has been done, in milliseconds. */
+  ageMs: number;
   /** Of body and headers; 0 unless it is a done event of the endpoint. */
   bytes: number;
-  /** Whether it is an event of the endpoint that is not done. */
-  waits: boolean;
 }
 
 /** Asks to delete old done events. */
@@ -349,13 +349,6 @@ export interface InboxStore {
    * - **G9** It changes only `done` events, and the `seq` of a deleted event is not used again.
    */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number; isAtEnd?: boolean }>;
-  /** The first payloads, of any endpoint, with a `seq` of at least `from` and less than `before`. */
-  payloadSizes(request: {
-    endpoint: string;
-    from: number;
-    before: number;
-    limit: number;
-  }): Promise<PayloadSize[]>;
-  /** Deletes the payloads of those of these events that are done, as G9 says. */
-  dropPayloads(endpoint: string, seqs: readonly number[]): Promise<void>;
+  /** The first payloads, of any endpoint, with a `seq` of at least `from`. */
+  payloadSizes(endpoint: string, from: number, limit: number): Promise<PayloadSize[]>;
 }

@@ -33,7 +33,6 @@ import { HEAD, IN_SCHEMA, WAITING } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
 import { DEAD_AFTER_MS } from "./owner-functions.js";
-import { createPayloadQueries } from "./payload-queries.js";
 
 /** These may read many rows. */
 const LONG_TIMEOUT_MS = 60_000;
@@ -76,7 +75,6 @@ export const QUERIES = [
   "tendLanes",
   "prune",
   "payloadSizes",
-  "dropPayloads",
 ] as const;
 
 export type Queries = Pick<InboxStore, (typeof QUERIES)[number] | "activity">;
@@ -273,7 +271,14 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         if (!operator || payloads + keys > 0 || next === null) return { payloads, keys };
       }
     },
-    ...createPayloadQueries(run, name),
+    payloadSizes: (endpoint, from, limit) =>
+      run(
+        `SELECT seq, ${name}.now_ms() - due_at AS "ageMs",
+           CASE WHEN endpoint = $1 AND state = 'done' THEN octet_length(body) + octet_length(received) ELSE 0 END AS bytes
+         FROM ${name}.inbox i JOIN ${name}.inbox_body b USING (seq) WHERE i.seq >= $2 AND b.seq >= $2 ORDER BY seq LIMIT $3`,
+        [endpoint, from, limit],
+        LONG_TIMEOUT_MS,
+      ),
     failing: (endpoint, state, beforeSeq) =>
       run<FailedEvent>(
         `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",

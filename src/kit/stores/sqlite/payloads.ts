@@ -34,20 +34,11 @@ export function preparePayloads(db: Database) {
   const findSteps = db.prepare<[number], PastStep>(
     "SELECT at, kind, attempts, error FROM inbox_history WHERE seq = ? ORDER BY step",
   );
-  const setDropped = db.prepare(
-    "UPDATE inbox SET has_payload = 0 WHERE seq = ? AND endpoint = ? AND state = 'done' AND has_payload = 1",
-  );
   // A body is not read for its length, which stands in the header of its row.
-  const findSizes = db.prepare<object, Record<keyof PayloadSize, number>>(`
-    SELECT seq, iif(endpoint = @endpoint AND state = 'done', length(body) + length(received), 0) AS bytes,
-      endpoint = @endpoint AND state <> 'done' AS waits
-    FROM inbox_body CROSS JOIN inbox NOT INDEXED USING (seq)
-    WHERE seq >= @from AND seq < @before ORDER BY seq LIMIT @limit`);
+  const findSizes = db.prepare<object, PayloadSize>(`
+    SELECT seq, @now - due_at AS ageMs, iif(endpoint = @endpoint AND state = 'done', length(body) + length(received), 0) AS bytes
+    FROM inbox_body CROSS JOIN inbox NOT INDEXED USING (seq) WHERE seq >= @from ORDER BY seq LIMIT @limit`);
   const dropSteps = db.prepare<[number]>("DELETE FROM inbox_history WHERE seq = ?");
-  function drop(seq: number): void {
-    dropBody.run(seq);
-    dropSteps.run(seq);
-  }
   return {
     insert: (seq: number, received: ReceivedDelivery, body: Uint8Array) =>
       void insert.run(seq, JSON.stringify(received), body),
@@ -61,11 +52,10 @@ export function preparePayloads(db: Database) {
     },
     /** The oldest step first. */
     findSteps: (seq: number): PastStep[] => findSteps.all(seq),
-    sizes: (request: object): PayloadSize[] =>
-      findSizes.all(request).map((size) => ({ ...size, waits: size.waits === 1 })),
-    drop,
-    dropDone(seq: number, endpoint: string): void {
-      if (setDropped.run(seq, endpoint).changes === 1) drop(seq);
+    sizes: (request: object) => findSizes.all(request),
+    drop(seq: number): void {
+      dropBody.run(seq);
+      dropSteps.run(seq);
     },
   };
 }

@@ -266,10 +266,8 @@ export function createQueries(db: Database) {
       walks.set(endpoint, isAtEnd ? START : { payloads: old.next, keys: keys.next });
       return { payloads: old.found.length, keys: keys.found.length, isAtEnd };
     },
-    payloadSizes: payloads.sizes,
-    dropPayloads(endpoint, seqs) {
-      for (const seq of seqs) payloads.dropDone(seq, endpoint);
-    },
+    payloadSizes: (endpoint, from, limit, nowAt) =>
+      payloads.sizes({ endpoint, from, limit, now: nowAt(endpoint) }),
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 
