@@ -2,7 +2,7 @@ import { z } from "zod";
 import { safely } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
 import { functionOption } from "../../base/options/option-schemas.js";
-import { ALL_FACTS, defineSender, settled, type SenderDefinition } from "./engine/define-sender.js";
+import { defineSender, settled, type SenderDefinition } from "./engine/define-sender.js";
 import type { AnySender, Sender } from "./engine/sender.js";
 import { firstSampleOf } from "./samples.js";
 
@@ -39,12 +39,11 @@ export function knownSender<Events extends object>({
 /** The sender with the subject that its user has chosen. */
 export function withSubject(subject: Subject, definition: SenderDefinition): SenderDefinition {
   if (subject === undefined) return definition;
-  const { unsignedFacts = ALL_FACTS } = definition;
   return {
     ...definition,
     // It is read from the signed body. Were it compared, a retry would be a new event to the
     // version of an app that has another `subject`.
-    unsignedFacts: unsignedFacts.filter((fact) => fact !== "subject"),
+    unsignedFacts: definition.unsignedFacts ?? ["type", "subtype"],
     read(delivery) {
       const read = definition.read(delivery);
       const event = (read.event ?? delivery.json) as never;

@@ -83,8 +83,6 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
   sample?(now: number): SampleDelivery;
 }
 
-export const ALL_FACTS = ["type", "subtype", "subject"] as const;
-
 /** What of an event is kept for lists, which people read. */
 const FACT = /^[\p{L}\p{M}\p{N}_.:/@#+-]{1,200}$/u;
 const MIB = 1024 * 1024;
@@ -118,7 +116,7 @@ export function defineSender<Event = unknown>(
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
     unsignedId: definition.unsignedId ?? false,
-    unsignedFacts: definition.unsignedFacts ?? ALL_FACTS,
+    unsignedFacts: definition.unsignedFacts ?? ["type", "subtype", "subject"],
     repeatedBody: definition.repeatedBody ?? "keep",
     otherBody: definition.otherBody ?? "duplicate",
     reads: [name, ...(definition.alsoReads ?? [])],
