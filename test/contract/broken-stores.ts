@@ -107,6 +107,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: given(({ body }) => ({ body: Buffer.from(Buffer.from(body).toString("utf8")) })),
   },
   {
+    mistake: "counts the payloads of what waits",
+    caught: "the sizes of payloads are those of the endpoint's done events",
+    bend: inSql("endpoint = @endpoint AND state = 'done', length", "endpoint = @endpoint, length"),
+  },
+  {
     mistake: "prunes by age alone",
     caught: "prune deletes old done events, payload first, and no others",
     bend: inSql("AND state = 'done' AND due_at < ?", "AND due_at < ?"),

@@ -8,6 +8,7 @@ import type Stripe from "stripe";
 import { expectTypeOf, test } from "vitest";
 import { createReceiver, type Handoff, type TestEvent } from "../../src/kit/index.js";
 import { defineSender } from "../../src/kit/senders/engine/define-sender.js";
+import * as makers from "../../src/kit/senders/index.js";
 import type { EventsByType, Sender } from "../../src/kit/senders/engine/sender.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { testReceiver } from "../../src/kit/testing/index.js";
@@ -99,6 +100,26 @@ test("a receiver for tests has the types of a receiver", () => {
     void testReceiver({ sender: stripe, onSignal: () => {} });
     // @ts-expect-error without a sender there is no onEvent
     void testReceiver({ onEvent: () => {} });
+  });
+});
+
+test("the function that chooses the subject gets the sender's events", () => {
+  typed(() => {
+    const sender = makers.stripe({ subject: (event) => event.data.object["customer"] });
+    createReceiver({ ...base, sender, onEvent: {} });
+    createReceiver({
+      ...base,
+      sender: makers.stripe<Stripe.Event>({
+        subject: (event) => (event.type === "invoice.paid" ? event.data.object.customer : null),
+      }),
+      onEvent: { "invoice.paid": (event) => event.data.object.customer },
+    });
+    makers.github<EventPayloadMap>({
+      subject: (event) => "issue" in event && expectTypeOf(event).toExtend<{ issue: object }>(),
+    });
+    makers.gitlab({ token: true, subject: ({ project }) => project?.path_with_namespace });
+    // @ts-expect-error a payload has no such property
+    makers.slack<{ team: string }>({ subject: ({ teem }) => teem });
   });
 });
 

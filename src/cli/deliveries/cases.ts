@@ -6,7 +6,7 @@ import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./event-sour
 import type { Delivery, FixtureFolder } from "./fixture-folder.js";
 import type { Expectation, OutgoingDelivery } from "./send-delivery.js";
 
-export interface BuildContext extends Pick<FixtureFolder, "events"> {
+interface BuildContext extends Pick<FixtureFolder, "events"> {
   secret: string;
   otherSecret: string;
   /** If true, events keep the ids and times of the fixtures. Otherwise they get new ones. */

@@ -10,7 +10,7 @@ import {
 } from "../../kit/senders/signature/verify.js";
 import { bodyVariants, senderMistakes } from "./usual-mistakes.js";
 
-export interface CapturedDelivery {
+interface CapturedDelivery {
   sender: AnySender;
   headers: Record<string, string>;
   body: Buffer;

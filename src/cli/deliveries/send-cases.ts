@@ -17,7 +17,7 @@ import {
 } from "./send-delivery.js";
 
 /** A receiver of the service's signals, and the events that cases name. */
-export type CaseTarget = Target & Pick<FixtureFolder, "events">;
+type CaseTarget = Target & Pick<FixtureFolder, "events">;
 
 export interface Exchange {
   delivery: Delivery;

@@ -2,7 +2,7 @@ import type { AnySender } from "../../kit/senders/engine/sender.js";
 import { filled, type Fault } from "./explain-answer.js";
 import MISTAKES from "./mistakes.json" with { type: "json" };
 
-export interface BodyVariant {
+interface BodyVariant {
   body: Buffer;
   /** Completes "the body arrives …" and "the body was signed …", for example `as compact JSON`. */
   name: string;
@@ -83,7 +83,7 @@ function escapeNonAscii(json: string): string {
  * A key that the signer or receiver may use instead of the given secret, and the explanation if
  * that key matches.
  */
-export interface SecretMistake extends Fault {
+interface SecretMistake extends Fault {
   key: string | Buffer;
 }
 

@@ -57,7 +57,7 @@ export function install(name: PackageManager, cwd: string, cli: Cli): Promise<st
  * @param folder gets the packed binary
  * @returns the variables for the package manager; none where there is no such binary
  */
-export function driverFrom(folder: string): NodeJS.ProcessEnv {
+function driverFrom(folder: string): NodeJS.ProcessEnv {
   try {
     const manifest = createRequire(import.meta.url).resolve("better-sqlite3/package.json");
     const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

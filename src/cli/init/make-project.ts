@@ -17,7 +17,7 @@ import {
 import { POSTGRES, type Need, type Store } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 
-export interface ProjectOptions {
+interface ProjectOptions {
   sender?: SenderName;
   /** False with `--no-install`. */
   install: boolean;

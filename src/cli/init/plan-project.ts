@@ -14,7 +14,7 @@ const SECRET_FILE = "signals.secret";
 /** Files that hold secrets. Git ignores them. */
 const PRIVATE_FILES: ReadonlySet<string> = new Set([".env", SECRET_FILE]);
 
-export interface ProjectChoices {
+interface ProjectChoices {
   directory: string;
   store: Store;
   sender: SenderName | undefined;

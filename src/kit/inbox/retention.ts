@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/time/clock.js";
 import { DAY_MS } from "../../base/time/units.js";
 import type { Batcher } from "./batcher.js";
+import { createByteLimit } from "./byte-limit.js";
 import type { InboxStore } from "./store.js";
 
 /** How long done events are kept. Events in other states never expire. */
@@ -13,13 +14,21 @@ export interface RetentionOptions {
   keyDays?: number | undefined;
   /** Days until the payload of a done event is deleted. At most `keyDays`. @default 7 */
   payloadDays?: number | undefined;
+  /**
+   * The most bytes of payloads, bodies and headers, of done events of the endpoint. Above it, those
+   * that were done first, by the minute, lose theirs before `payloadDays`; no event loses its id.
+   *
+   * @default no limit
+   */
+  maxBytes?: number | undefined;
 }
 
 /** The defaults and the least value, which `signalbox inbox prune` has too. */
 export const RETENTION = { keyDays: 30, leastKeyDays: 2, payloadDays: 7 } as const;
 
 /** The options with their defaults. */
-export type RetentionConfig = Record<keyof RetentionOptions, number>;
+export type RetentionConfig = Record<"keyDays" | "payloadDays", number> &
+  Pick<RetentionOptions, "maxBytes">;
 
 const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
@@ -46,6 +55,8 @@ export function startRetention(config: {
   onError: (error: unknown) => void;
 }): () => void {
   const { store, endpoint, batcher, clock, retention } = config;
+  const { maxBytes } = retention;
+  const limitBytes = maxBytes === undefined ? undefined : createByteLimit(config, maxBytes);
   let stopped = false;
   let postponed = 0;
   let timer = clock.setTimeout(() => void prune(), ROUND_EVERY_MS);
@@ -58,7 +69,8 @@ export function startRetention(config: {
     } else {
       postponed = 0;
       try {
-        const payloadsOlderThanMs = retention.payloadDays * DAY_MS;
+        const { ageMs, isAtEnd } = (await limitBytes?.()) ?? { ageMs: Infinity, isAtEnd: true };
+        const payloadsOlderThanMs = Math.min(ageMs, retention.payloadDays * DAY_MS);
         const keysOlderThanMs = retention.keyDays * DAY_MS;
         const pruned = await store.prune({
           endpoint,
@@ -66,8 +78,8 @@ export function startRetention(config: {
           keysOlderThanMs,
           limit: ROWS_AT_ONCE,
         });
-        if (pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false)
-          delayMs = PORTION_EVERY_MS;
+        const isMore = pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false;
+        if (isMore || !isAtEnd) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);
       }

@@ -47,6 +47,15 @@ export interface EventKey {
  */
 export type StoreDiagnostics = Readonly<Record<string, unknown>>;
 
+/** The payload of an event. */
+export interface PayloadSize {
+  seq: number;
+  /** For how long the event has been done, in milliseconds. */
+  ageMs: number;
+  /** Of body and headers; 0 unless it is a done event of the endpoint. */
+  bytes: number;
+}
+
 /** Asks to delete old done events. */
 export interface PruneRequest {
   endpoint: string;
@@ -363,4 +372,6 @@ export interface InboxStore {
    * - **G9** It changes only `done` events, and the `seq` of a deleted event is not used again.
    */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number; isAtEnd?: boolean }>;
+  /** The first payloads, of any endpoint, with a `seq` of at least `from`. */
+  payloadSizes(endpoint: string, from: number, limit: number): Promise<PayloadSize[]>;
 }

@@ -250,6 +250,7 @@ const optionsSchema = z.strictObject({
         )
         .default(RETENTION.keyDays),
       payloadDays: z.number().min(0).default(RETENTION.payloadDays),
+      maxBytes: z.number().min(0).optional(),
     })
     .prefault({}),
   alarms: z

@@ -1,7 +1,7 @@
 import { repeatedBodyOptions } from "./engine/check-definition.js";
 import { matching } from "./engine/define-sender.js";
 import type { Sender } from "./engine/sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender, type SenderOptions } from "./known-sender.js";
 
 /** The payload of a delivery, as far as many have it. */
 export interface GithubPayload {
@@ -12,7 +12,7 @@ export interface GithubPayload {
 }
 
 /** The options of `github`. */
-export interface GithubOptions {
+export interface GithubOptions<Event = GithubPayload> extends SenderOptions<Event> {
   /**
    * What becomes of the type and the bytes of a stored event under a new id. `drop`: it is a
    * duplicate, for those whose events never have equal bytes; then a captured delivery under a new
@@ -43,10 +43,11 @@ const ID = /^[\w-]{1,100}$/;
  * @example createReceiver({ sender: github<EventPayloadMap>(), … }) // of @octokit/webhooks-types
  */
 export function github<Events extends object = Record<string, GithubPayload>>(
-  options: GithubOptions = {},
+  options: GithubOptions<Events[keyof Events]> = {},
 ): Sender<Events> {
-  const { repeatedBody } = checkSenderOptions("github", repeatedBodyOptions, options);
+  const { repeatedBody, subject } = checkSenderOptions("github", repeatedBodyOptions, options);
   return knownSender({
+    subject,
     name: "github",
     headers: [
       "x-github-delivery",

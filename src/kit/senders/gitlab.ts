@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ReadableDelivery, ReadEvent, Sender } from "./engine/sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender, type SenderOptions } from "./known-sender.js";
 import { standardSignature } from "./standard-webhooks.js";
 
 /** The payload of a delivery, as far as many have it. */
@@ -13,7 +13,7 @@ export interface GitlabPayload {
 }
 
 /** The options of `gitlab`. */
-export interface GitlabOptions {
+export interface GitlabOptions<Event = GitlabPayload> extends SenderOptions<Event> {
   /**
    * The webhook has a secret token, which GitLab sends in `X-Gitlab-Token`, and no signing token.
    * That proves who sends, and not what: whoever reads a delivery can make others.
@@ -24,7 +24,7 @@ export interface GitlabOptions {
   token?: boolean;
 }
 
-const optionsSchema = z.strictObject({ token: z.boolean().default(false) });
+const optionsShape = { token: z.boolean().default(false) };
 
 /**
  * GitLab (https://docs.gitlab.com/user/project/integrations/webhooks/). The type is `object_kind`,
@@ -38,10 +38,11 @@ const optionsSchema = z.strictObject({ token: z.boolean().default(false) });
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function gitlab<Event = GitlabPayload>(
-  options: GitlabOptions = {},
+  options: GitlabOptions<Event> = {},
 ): Sender<Record<string, Event>> {
-  const { token } = checkSenderOptions("gitlab", optionsSchema, options);
+  const { token, subject } = checkSenderOptions("gitlab", optionsShape, options);
   return knownSender({
+    subject,
     name: "gitlab",
     headers: ["x-gitlab-event", "x-gitlab-instance", "x-gitlab-event-uuid", "idempotency-key"],
     bodyLimitBytes: 25 * 1024 * 1024,

@@ -2,6 +2,7 @@ export { defineSender, type SenderDefinition } from "./engine/define-sender.js";
 export { github, type GithubOptions, type GithubPayload } from "./github.js";
 export { gitlab, type GitlabOptions, type GitlabPayload } from "./gitlab.js";
 export { lemonSqueezy, type LemonSqueezyEvent } from "./lemon-squeezy.js";
+export type { SenderOptions } from "./known-sender.js";
 export { linear, type LinearEvent } from "./linear.js";
 export { meta, type MetaEvent, type MetaOptions } from "./meta.js";
 export { paddle, type PaddleEvent } from "./paddle.js";

@@ -1,5 +1,5 @@
 import type { Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /** An event of Lemon Squeezy. */
 export interface LemonSqueezyEvent {
@@ -14,9 +14,11 @@ export interface LemonSqueezyEvent {
  * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured
  * delivery is a duplicate for as long as its event is remembered.
  */
-export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string, Event>> {
+export function lemonSqueezy<Event = LemonSqueezyEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "lemon-squeezy",
     headers: ["x-event-name"],
     signature: { header: "x-signature" },

@@ -1,5 +1,5 @@
 import type { EventsByType, Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /** An event of Linear. */
 export interface LinearEvent {
@@ -18,11 +18,11 @@ const LEAST_KEY_SECONDS = 2 * 24 * 60 * 60;
  * `Linear-Delivery`, is not signed. So the hash of the body is the id: the body has a signed time,
  * so that no two events have the same bytes, and a captured delivery is a duplicate.
  */
-export function linear<Event extends { type: string } = LinearEvent>(): Sender<
-  EventsByType<Event>
-> {
+export function linear<Event extends { type: string } = LinearEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<EventsByType<Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "linear",
     headers: ["linear-event", "linear-delivery"],
     // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the

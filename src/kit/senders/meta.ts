@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { Sender } from "./engine/sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender, type SenderOptions } from "./known-sender.js";
 import { isUsableSecret } from "./signature/sign.js";
 
 /** A delivery of Meta, with one or more entries. */
@@ -15,14 +15,14 @@ export interface MetaEvent {
 }
 
 /** The options of `meta`. */
-export interface MetaOptions {
+export interface MetaOptions<Event = MetaEvent> extends SenderOptions<Event> {
   /** The text that you entered as "Verify token" beside the address. */
   verifyToken: string;
 }
 
-const optionsSchema = z.strictObject({
+const optionsShape = {
   verifyToken: z.custom<string>(isUsableSecret, "expected the text that you entered at Meta"),
-});
+};
 
 /**
  * Meta: WhatsApp, Messenger, Instagram, Facebook
@@ -36,9 +36,12 @@ const optionsSchema = z.strictObject({
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<string, Event>> {
-  const { verifyToken } = checkSenderOptions("meta", optionsSchema, options);
+export function meta<Event = MetaEvent>(
+  options: MetaOptions<Event>,
+): Sender<Record<string, Event>> {
+  const { verifyToken, subject } = checkSenderOptions("meta", optionsShape, options);
   return knownSender({
+    subject,
     name: "meta",
     // WhatsApp sends up to 3 MB.
     bodyLimitBytes: 3 * 1024 * 1024,

@@ -1,5 +1,5 @@
 import type { Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /** A notification of Paddle Billing. */
 export interface PaddleEvent {
@@ -18,11 +18,11 @@ export interface PaddleEvent {
  * clock may be wrong by more than 5, and the signed id keeps a captured delivery out. Not promised:
  * order.
  */
-export function paddle<Event extends { event_type: string } = PaddleEvent>(): Sender<
-  Record<string, Event>
-> {
+export function paddle<Event extends { event_type: string } = PaddleEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "paddle",
     signature: {
       header: "paddle-signature",

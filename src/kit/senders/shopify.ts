@@ -1,10 +1,10 @@
 import { repeatedBodyOptions } from "./engine/check-definition.js";
 import { matching } from "./engine/define-sender.js";
 import type { Sender } from "./engine/sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender, type SenderOptions } from "./known-sender.js";
 
 /** The options of `shopify`. */
-export interface ShopifyOptions {
+export interface ShopifyOptions<Event = Record<string, unknown>> extends SenderOptions<Event> {
   /**
    * What becomes of the topic, the shop and the bytes of a stored event under a new id. `drop`: it
    * is a duplicate, for those whose events never have equal bytes; then a captured delivery under a
@@ -38,10 +38,11 @@ const SHOP = /^[A-Za-z0-9.-]{1,200}$/;
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function shopify<Event = Record<string, unknown>>(
-  options: ShopifyOptions = {},
+  options: ShopifyOptions<Event> = {},
 ): Sender<Record<string, Event>> {
-  const { repeatedBody } = checkSenderOptions("shopify", repeatedBodyOptions, options);
+  const { repeatedBody, subject } = checkSenderOptions("shopify", repeatedBodyOptions, options);
   return knownSender({
+    subject,
     name: "shopify",
     headers: [
       ...WEBHOOKS.map((name) => `x-shopify-${name}`),

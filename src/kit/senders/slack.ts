@@ -1,5 +1,5 @@
 import type { Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /**
  * What Slack posts: an event of the Events API, an interaction, or the fields of a slash command.
@@ -21,9 +21,11 @@ function isCertificateCheck(form: Readonly<Record<string, string | undefined>>):
  *
  * Not promised: an answer to a command or a view with content; send it to the `response_url`.
  */
-export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
+export function slack<Event = SlackEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "slack",
     headers: ["x-slack-retry-num", "x-slack-retry-reason"],
     ackTimeoutMs: 2500,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { functionOption } from "../../base/options/option-schemas.js";
-import { defineSender } from "./engine/define-sender.js";
+import { defineSender, type SenderDefinition } from "./engine/define-sender.js";
 import type { SignatureScheme } from "./engine/scheme.js";
 import type { EventsByType, ReadableDelivery, Sender } from "./engine/sender.js";
-import { checkSenderOptions, noOptions } from "./known-sender.js";
+import { checkSenderOptions, withSubject, type SenderOptions } from "./known-sender.js";
 import { firstSampleOf } from "./samples.js";
 
 /** An event by the advice of Standard Webhooks. */
@@ -14,7 +14,9 @@ export interface StandardWebhooksEvent {
 }
 
 /** How a sender differs from the specification. */
-export interface StandardWebhooksOptions {
+export interface StandardWebhooksOptions<
+  Event = StandardWebhooksEvent,
+> extends SenderOptions<Event> {
   /** @default "standard-webhooks" */
   name?: string;
   /** What its headers begin with: `webhook` for `webhook-id`. @default "webhook" */
@@ -40,14 +42,14 @@ export interface StandardWebhooksOptions {
   alsoReads?: readonly string[];
 }
 
-const optionsSchema = z.strictObject({
+const optionsShape = {
   name: z.string().default("standard-webhooks"),
   headerPrefix: z.string().default("webhook"),
   key: z.enum(["base64", "text", "public"]).default("base64"),
   type: functionOption<(delivery: ReadableDelivery) => unknown>().optional(),
   headers: z.array(z.string()).optional(),
   alsoReads: z.array(z.string()).optional(),
-});
+};
 
 /**
  * Standard Webhooks
@@ -58,11 +60,11 @@ const optionsSchema = z.strictObject({
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function standardWebhooks<Event extends { type: string } = StandardWebhooksEvent>(
-  options: StandardWebhooksOptions = {},
+  options: StandardWebhooksOptions<Event> = {},
 ): Sender<EventsByType<Event>> {
-  const checked = checkSenderOptions("standardWebhooks", optionsSchema, options);
-  const { name, headerPrefix, key, type: typeOf, headers, alsoReads } = checked;
-  return defineSender<Event>({
+  const checked = checkSenderOptions("standardWebhooks", optionsShape, options);
+  const { name, headerPrefix, key, type: typeOf, headers, alsoReads, subject } = checked;
+  const definition: SenderDefinition = {
     name,
     headers,
     alsoReads,
@@ -73,7 +75,8 @@ export function standardWebhooks<Event extends { type: string } = StandardWebhoo
     }),
     // Whatever its name is.
     sample: firstSampleOf("standard-webhooks"),
-  });
+  };
+  return defineSender(withSubject(subject, definition)) as Sender<EventsByType<Event>>;
 }
 
 type Signing = Required<Pick<StandardWebhooksOptions, "headerPrefix" | "key">>;
@@ -98,9 +101,9 @@ export function standardSignature({ headerPrefix, key }: Signing): SignatureSche
  * Svix (https://docs.svix.com/receiving/verifying-payloads/how-manual), which sends for Clerk,
  * Resend and others: the same with `svix-id` and so on.
  */
-export function svix<Event extends { type: string } = StandardWebhooksEvent>(): Sender<
-  EventsByType<Event>
-> {
-  checkSenderOptions("svix", noOptions, arguments[0]);
-  return standardWebhooks<Event>({ name: "svix", headerPrefix: "svix" });
+export function svix<Event extends { type: string } = StandardWebhooksEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<EventsByType<Event>> {
+  checkSenderOptions("svix", {}, options);
+  return standardWebhooks<Event>({ ...options, name: "svix", headerPrefix: "svix" });
 }

@@ -1,5 +1,5 @@
 import type { EventsByType, Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /**
  * An event of Stripe, as far as every event has it. Pass `Stripe.Event` of the package `stripe` to
@@ -17,11 +17,11 @@ export interface StripeEvent {
  *
  * @example createReceiver({ sender: stripe<Stripe.Event>(), endpoint: "stripe", … })
  */
-export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
-  EventsByType<Event>
-> {
+export function stripe<Event extends { type: string } = StripeEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<EventsByType<Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "stripe",
     signature: {
       header: "stripe-signature",

@@ -1,18 +1,17 @@
 import { hash } from "node:crypto";
 import { parse, stringify } from "node:querystring";
-import { z } from "zod";
 import { publicUrlOption } from "./engine/check-definition.js";
 import { addressOf } from "./engine/compile-scheme.js";
 import { parametersOf } from "./engine/form.js";
 import type { PublicUrl, SignedRequest } from "./engine/scheme.js";
 import type { Sender } from "./engine/sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender, type SenderOptions } from "./known-sender.js";
 
 /** The parameters of a request of Twilio. */
 export type TwilioEvent = Record<string, string>;
 
 /** The options of `twilio`. */
-export interface TwilioOptions {
+export interface TwilioOptions<Event = TwilioEvent> extends SenderOptions<Event> {
   /**
    * The address as Twilio has it, byte for byte and with its query, such as
    * `https://hooks.example/twilio?tenant=1`: it is signed. For many addresses a function that makes
@@ -21,8 +20,6 @@ export interface TwilioOptions {
    */
   publicUrl: PublicUrl;
 }
-
-const optionsSchema = z.strictObject({ publicUrl: publicUrlOption });
 
 /** What Twilio itself appends to the address of a request with JSON. */
 const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
@@ -40,9 +37,13 @@ const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Record<string, Event>> {
-  const { publicUrl } = checkSenderOptions("twilio", optionsSchema, options);
+export function twilio<Event = TwilioEvent>(
+  options: TwilioOptions<Event>,
+): Sender<Record<string, Event>> {
+  const shape = { publicUrl: publicUrlOption };
+  const { publicUrl, subject } = checkSenderOptions("twilio", shape, options);
   return knownSender({
+    subject,
     name: "twilio",
     publicUrl:
       typeof publicUrl === "string"

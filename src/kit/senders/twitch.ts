@@ -1,5 +1,5 @@
 import type { Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /** A notification of Twitch. */
 export interface TwitchEvent {
@@ -14,9 +14,11 @@ export interface TwitchEvent {
  * signed; a message may be 10 minutes old. The type is that of the subscription; when Twitch
  * revokes one, the type is `revocation` and the subtype its status.
  */
-export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
+export function twitch<Event = TwitchEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "twitch",
     headers: ["twitch-eventsub-message-type", "twitch-eventsub-message-retry"],
     toleranceSeconds: 600,

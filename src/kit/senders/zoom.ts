@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Sender } from "./engine/sender.js";
-import { knownSender } from "./known-sender.js";
+import { knownSender, type SenderOptions } from "./known-sender.js";
 
 /** An event of Zoom. */
 export interface ZoomEvent {
@@ -22,9 +22,11 @@ const TOKEN = /^[\w+/-]{1,200}={0,2}$/;
  *
  * Not promised: there is no id, so the hash of the body is it.
  */
-export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
+export function zoom<Event = ZoomEvent>(
+  options: SenderOptions<Event> = {},
+): Sender<Record<string, Event>> {
   return knownSender({
-    arguments,
+    options,
     name: "zoom",
     ackTimeoutMs: 2500,
     // The last retry comes 85 minutes after the first try, and no page says that its time is a new

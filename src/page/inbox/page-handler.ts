@@ -28,7 +28,7 @@ import { parseSearch } from "./parse-search.js";
 import { readEventIds } from "./read-request.js";
 import { Refusal, refuseUnknown } from "./refusal.js";
 
-export type PageHandlerConfig = GuardConfig & LiveConfig;
+type PageHandlerConfig = GuardConfig & LiveConfig;
 
 interface Answer {
   status: number;

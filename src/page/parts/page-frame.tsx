@@ -124,7 +124,7 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
 }
 
 /** What every part of a page knows. */
-export interface PageFacts {
+interface PageFacts {
   /**
    * Stands before the title of the document, where the tab shows it. @default 0, which is not shown
    */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { freeLocaleSchema, openObject } from "./shared-schemas.js";
 
-export const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
-export const DEMAND_SORTS = ["traffic", "volume", "products"] as const;
+const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
+const DEMAND_SORTS = ["traffic", "volume", "products"] as const;
 export const BRAND_TYPES = [
   "generic",
   "brand_navigational",

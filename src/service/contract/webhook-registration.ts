@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.js";
 import { signalTypeSchema } from "./sent-events.js";
 import { dateTimeSchema, localeSchema, openObject } from "./shared-schemas.js";
 
-export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
+const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** The state of a registration. */
 export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
@@ -51,7 +51,7 @@ export const registerWebhookBodySchema = z
 export type RegisterWebhookBody = z.input<typeof registerWebhookBodySchema>;
 
 /** The signal webhook registration (service document, Signal webhook registration). */
-export const webhookRegistrationSchema = openObject({
+const webhookRegistrationSchema = openObject({
   id: z.string().describe("An opaque identifier."),
   url: z.url(),
   status: z.enum(REGISTRATION_STATUSES),

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import type { InboxStore } from "../../../src/kit/inbox/store.js";
-import { DEFAULT_SENDER } from "../../../src/kit/inbox/stored-events.js";
+import { DEFAULT_SENDER, type StoredEvent } from "../../../src/kit/inbox/stored-events.js";
 import {
   DAY_MS,
   ENDPOINT,
@@ -96,6 +96,33 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
         const received = (await store.get(ENDPOINT, eventId))?.received;
         deepStrictEqual(received, { at: RECEIVED_AT, headers: {} }, `${eventId} kept its headers`);
       }
+    },
+  ),
+  storeCase(
+    "G9",
+    "the sizes of payloads are those of the endpoint's done events",
+    async ({ store, advance }) => {
+      await acceptAs(store, "evt_done", "done");
+      await accept(store, "evt_other", { state: "done", leaseMs: null }, SECOND);
+      for (const state of ["ready", "leased", "dead", "quarantined"] as const)
+        await acceptAs(store, `evt_${state}`, state);
+      await advance(DAY_MS);
+      const { seq, received, rawBody } = (await store.get(ENDPOINT, "evt_done")) as StoredEvent;
+      const bytes = JSON.stringify(received).length + (rawBody?.byteLength ?? 0);
+      const sizes = await store.payloadSizes(ENDPOINT, 0, 10);
+      deepStrictEqual(
+        sizes.map((size) => size.bytes),
+        [bytes, 0, 0, 0, 0, 0],
+        "not the size of the done event alone",
+      );
+      const age = sizes[0]?.ageMs ?? 0;
+      ok(age >= DAY_MS && age < DAY_MS + 60_000, `done for ${age} ms`);
+      const later = await store.payloadSizes(ENDPOINT, seq + 1, 2);
+      deepStrictEqual(
+        later.map((size) => size.seq),
+        sizes.slice(1, 3).map((size) => size.seq),
+        "not the first two from there on",
+      );
     },
   ),
   storeCase("G9", "a prune deletes at most its limit", async ({ store, advance }) => {

@@ -70,7 +70,7 @@ export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint
   seconds: number;
 }
 
-export interface CheckSettings extends Target {
+interface CheckSettings extends Target {
   fixtures: FixtureFolder;
   concurrency: number;
   /** An acknowledgement that takes longer fails `answers.time`. */

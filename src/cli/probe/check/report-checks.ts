@@ -151,7 +151,7 @@ export function receiverClockOffset(exchanges: readonly Exchange[]): number {
   return most < -NOTICEABLE_MS ? most : 0;
 }
 
-export function describeOffset(offsetMs: number): string {
+function describeOffset(offsetMs: number): string {
   const seconds = Math.abs(offsetMs / 1000).toFixed(1);
   const side = offsetMs > 0 ? "ahead of" : "behind";
   return `the receiver's clock is ${seconds} s ${side} this machine's clock, according to its Date header`;

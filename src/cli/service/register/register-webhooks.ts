@@ -18,7 +18,7 @@ import { readSignalTypes } from "../signal-type-list.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { waitUntilActive } from "./wait-until-active.js";
 
-export interface RegisterOptions {
+interface RegisterOptions {
   baseUrl?: string;
   apiKey?: string;
   apiKeyFile?: string;

@@ -16,9 +16,7 @@ export const publicUrlOption = z.union(
   "expected the address as the sender has it, such as https://hooks.example/webhooks, or a function that makes it",
 );
 /** The options of a sender that signs neither id nor type. */
-export const repeatedBodyOptions = z.strictObject({
-  repeatedBody: z.enum(["keep", "drop"]).optional(),
-});
+export const repeatedBodyOptions = { repeatedBody: z.enum(["keep", "drop"]).optional() };
 const hash = z.enum(["sha256", "sha1", "sha512"]);
 const time = z.strictObject({
   list: z.literal(true).optional(),

@@ -77,6 +77,7 @@ export const QUERIES = [
   "unblock",
   "tendLanes",
   "prune",
+  "payloadSizes",
 ] as const;
 
 export type Queries = Pick<InboxStore, (typeof QUERIES)[number] | "activity">;
@@ -286,6 +287,14 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         if (!operator || payloads + keys > 0 || next === null) return { payloads, keys };
       }
     },
+    payloadSizes: (endpoint, from, limit) =>
+      run(
+        `SELECT seq, ${name}.now_ms() - due_at AS "ageMs",
+           CASE WHEN endpoint = $1 AND state = 'done' THEN octet_length(body) + octet_length(received) ELSE 0 END AS bytes
+         FROM ${name}.inbox i JOIN ${name}.inbox_body b USING (seq) WHERE i.seq >= $2 AND b.seq >= $2 ORDER BY seq LIMIT $3`,
+        [endpoint, from, limit],
+        LONG_TIMEOUT_MS,
+      ),
     failing: (endpoint, state, beforeSeq) =>
       run<FailedEvent>(
         `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",

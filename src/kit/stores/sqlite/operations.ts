@@ -78,6 +78,8 @@ export function createOperations(
         ? change(({ lanes }, nowAt) => lanes.tend(endpoint, ordered, nowAt(endpoint)))
         : { promoted: 0, isAtEnd: true, waiting: 0 },
     prune: (request) => change(({ queries }, nowAt) => queries.prune(request, nowAt)),
+    payloadSizes: async (endpoint, from, limit) =>
+      read(({ queries }, nowAt) => queries.payloadSizes(endpoint, from, limit, nowAt)),
     restore: (endpoint, events) =>
       change(({ db }, nowAt) => restore(db, endpoint, events, nowAt(endpoint))),
     search: (endpoint, query) =>

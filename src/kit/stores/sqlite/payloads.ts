@@ -4,6 +4,7 @@ import {
   type PastStep,
   type ReceivedDelivery,
 } from "../../inbox/stored-events.js";
+import type { PayloadSize } from "../../inbox/store.js";
 import { parseReceived } from "../rows.js";
 
 /**
@@ -33,6 +34,10 @@ export function preparePayloads(db: Database) {
   const findSteps = db.prepare<[number], PastStep>(
     "SELECT at, kind, attempts, error FROM inbox_history WHERE seq = ? ORDER BY step",
   );
+  // A body is not read for its length, which stands in the header of its row.
+  const findSizes = db.prepare<object, PayloadSize>(`
+    SELECT seq, @now - due_at AS ageMs, iif(endpoint = @endpoint AND state = 'done', length(body) + length(received), 0) AS bytes
+    FROM inbox_body CROSS JOIN inbox NOT INDEXED USING (seq) WHERE seq >= @from ORDER BY seq LIMIT @limit`);
   const dropSteps = db.prepare<[number]>("DELETE FROM inbox_history WHERE seq = ?");
   return {
     insert: (seq: number, received: ReceivedDelivery, body: Uint8Array) =>
@@ -47,6 +52,7 @@ export function preparePayloads(db: Database) {
     },
     /** The oldest step first. */
     findSteps: (seq: number): PastStep[] => findSteps.all(seq),
+    sizes: (request: object) => findSizes.all(request),
     drop(seq: number): void {
       dropBody.run(seq);
       dropSteps.run(seq);

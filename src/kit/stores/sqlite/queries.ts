@@ -272,6 +272,8 @@ export function createQueries(db: Database) {
       walks.set(endpoint, isAtEnd ? START : { payloads: old.next, keys: keys.next });
       return { payloads: old.found.length, keys: keys.found.length, isAtEnd };
     },
+    payloadSizes: (endpoint, from, limit, nowAt) =>
+      payloads.sizes({ endpoint, from, limit, now: nowAt(endpoint) }),
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 

@@ -14,7 +14,7 @@ export interface RawAnswer {
 }
 
 /** The part of `Response` that holds the body. */
-export interface AnswerBodySource {
+interface AnswerBodySource {
   body?: {
     getReader(): {
       read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;

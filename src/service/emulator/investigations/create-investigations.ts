@@ -236,7 +236,7 @@ CREATE INDEX investigation_by_account ON investigation (account_id, created_at);
 ].join("\n");
 
 /** A stored task. */
-export type InvestigationRow = Pick<InvestigationTask, "task_id" | "status" | "stage"> &
+type InvestigationRow = Pick<InvestigationTask, "task_id" | "status" | "stage"> &
   Record<"idempotency_key" | "slug", string> &
   Record<"account_id" | "created_at" | "updated_at", number> &
   Record<"completed_at" | "due_at", number | null> &

@@ -4,7 +4,7 @@ import { ServiceError } from "./service-error.js";
 
 /** The codes that a fault can have (service document, Errors). */
 export const OPERATION_FAULTS = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"] as const;
-export type OperationFault = (typeof OPERATION_FAULTS)[number];
+type OperationFault = (typeof OPERATION_FAULTS)[number];
 
 export const OPERATION_FAULT_SCHEMA = [
   // `remaining`: for how many more calls the operation answers 503; null: until the fault is

@@ -33,7 +33,7 @@ export interface OperationCall {
  * The body of the success status or the error. `headers` are the quota headers of either answer, if
  * it has any.
  */
-export type OperationOutcome = { headers: Record<string, string> } & (
+type OperationOutcome = { headers: Record<string, string> } & (
   { body: object } | { error: unknown }
 );
 

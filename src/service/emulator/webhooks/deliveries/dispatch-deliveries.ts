@@ -15,7 +15,7 @@ import { createSettleDelivery } from "./settle-delivery.js";
  * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs
  * does not delay other receivers.
  */
-export interface DeliveryDispatcher extends DueWork {
+interface DeliveryDispatcher extends DueWork {
   /**
    * Aborts the requests in flight. They count as not sent, so they are sent again after a restart.
    */
