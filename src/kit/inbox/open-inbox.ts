@@ -5,6 +5,7 @@ import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
+import { eventsToErase, type EraseQuery, type Erasure } from "./erase.js";
 import { readFailures } from "./failures.js";
 import { laneKey } from "./lane.js";
 import { readInboxState, type InboxState } from "./situation.js";
@@ -126,14 +127,23 @@ export interface Inbox {
   /** The same for several events. @returns one outcome for each, in order */
   retryNow(eventIds: readonly string[]): Promise<MoveOutcome[]>;
   /**
-   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays
-   * known.
+   * Deletes the payload of a `done`, `dead` or `quarantined` event, which is `done` then. Its id
+   * stays known.
    *
    * @throws SignalboxError `option_invalid`, `store_failed`
    */
   discard(eventId: string): Promise<MoveOutcome>;
   /** Discards several events. @returns one outcome for each, in order */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /**
+   * Erases what is stored of events in any state: their payload, errors, history, subject and key of
+   * the option `order`. Those that wait are not handed off any more. Their ids and types stay, so
+   * that a redelivery is a duplicate; an id with the text or subject that was given is replaced by
+   * its hash. See docs/personal-data.md.
+   *
+   * @throws SignalboxError `option_invalid`, `store_failed`
+   */
+  erase(query: EraseQuery): Promise<Erasure>;
   /**
    * With the option `order`: lets the events behind a `dead` one with this key go on. The dead one
    * stays dead.
@@ -184,7 +194,7 @@ export function openInbox(
   receiver?: RunningReceiver,
 ): OpenInbox {
   function move(
-    name: "replay" | "discard" | "retryNow",
+    name: "replay" | "discard" | "retryNow" | "erase",
     moveAll: (events: readonly EventKey[]) => Promise<RetryOutcome[]>,
   ) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
@@ -219,6 +229,28 @@ export function openInbox(
     },
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
+    async erase(given) {
+      const query = checkQuery("inbox.erase", eraseSchema, given) as EraseQuery;
+      const hidden =
+        "subject" in query ? query.subject : "containing" in query ? query.containing : null;
+      const eraseAll = move("erase", (events) => store.erase(events, hidden));
+      let erased = 0;
+      let held: string[] = [];
+      for await (const ids of eventsToErase(store, endpoint, query)) {
+        held = [...held, ...ids];
+        for (let tries = 0; held.length > 0 && tries < ERASE_TRIES; tries += 1) {
+          if (tries > 0) await new Promise((resume) => setTimeout(resume, ERASE_RETRY_MS));
+          const outcomes = (await eraseAll(held)) as MoveOutcome[];
+          erased += outcomes.filter((outcome) => outcome === "moved").length;
+          held = held.filter((_id, index) => outcomes[index] === "wrong_state");
+        }
+      }
+      const why =
+        held.length > 0
+          ? `Transactions of callbacks hold ${held.length} of the events: erase again when they have ended.`
+          : await store.wipe(endpoint, hidden);
+      return { erased, files: why === null ? "clean" : "not yet", why };
+    },
     failures: () => readFailures(store, endpoint),
     async unblock(key) {
       if (typeof key !== "string" || key === "") {
@@ -295,6 +327,10 @@ async function inPortions(
   return outcomes;
 }
 
+/** What a transaction holds is tried again so often, after so long. */
+const ERASE_TRIES = 20;
+const ERASE_RETRY_MS = 50;
+
 /** A database may refuse NUL in a text. */
 const text = z.string().regex(/^[^\0]*$/, "must not contain NUL");
 
@@ -306,6 +342,15 @@ const querySchema = z
     limit: z.int().min(0).optional(),
   })
   .prefault({});
+
+const eraseSchema = z.union(
+  [
+    z.strictObject({ ids: z.array(z.string()) }),
+    z.strictObject({ subject: text.min(1) }),
+    z.strictObject({ containing: text.min(4) }),
+  ],
+  "expected { ids }, { subject }, or { containing } with at least 4 characters",
+);
 
 const searchSchema = z
   .strictObject({

@@ -9,6 +9,7 @@ import type { Clock } from "../../../base/time/clock.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
 import { createRun, makePool, usePool, type PgPool, type Run } from "./connection.js";
+import { vacuum, wipe } from "./erase.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import {
   createActivityCounter,
@@ -254,6 +255,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       }),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
+    wipe: (endpoint, hidden) => call(({ slowRun }) => wipe(slowRun, name, endpoint, hidden)),
+    vacuum: () => call(({ slowRun }) => vacuum(slowRun, name)),
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
   };
 }

@@ -71,6 +71,7 @@ export const QUERIES = [
   "replay",
   "retryNow",
   "discard",
+  "erase",
   "unblock",
   "tendLanes",
   "prune",
@@ -241,6 +242,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     },
     retryNow: (events) => move("retry_now($1, $2)", keysOf(events)),
     discard: (events) => move("discard($1, $2)", keysOf(events)),
+    erase: (events, hidden) => move("erase($1, $2, $3)", [...keysOf(events), hidden]),
     async unblock(endpoint, key) {
       const [row] = await run<{ found: boolean }>(`SELECT ${name}.unblock($1, $2) AS found`, [
         endpoint,

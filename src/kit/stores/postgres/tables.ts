@@ -182,4 +182,6 @@ export const MIGRATIONS: readonly string[] = [
   );
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
+  // Erased events: only functions have changed.
+  "",
 ];

@@ -176,8 +176,8 @@ export function createQueries(db: Database) {
   }
 
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
-    if (state !== "dead" && state !== "quarantined") return "wrong_state";
-    toDone.run(now, seq);
+    if (state === "ready" || state === "leased") return "wrong_state";
+    if (state !== "done") toDone.run(now, seq);
     lanes.leave(seq, now);
     drop(seq);
     return "moved";
