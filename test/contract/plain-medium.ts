@@ -60,6 +60,7 @@ export function plainMedium({
     replay: (...args) => through((each) => each.replay(...args)),
     retryNow: (events) => through((each) => each.retryNow(events)),
     saveReport: (...args) => through((each) => each.saveReport(...args)),
+    erase: (...args) => through((each) => each.erase(...args)),
     discard: (events) => through((each) => each.discard(events)),
     prune: (request) => through((each) => each.prune(request)),
   };

@@ -3,6 +3,7 @@ import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { ACCEPT_CASES } from "./cases/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
 import { CRASH_CASES } from "./cases/crash-cases.js";
+import { ERASE_CASES } from "./cases/erase-cases.js";
 import { LANE_CASES } from "./cases/lane-cases.js";
 import { LEASE_CASES } from "./cases/lease-cases.js";
 import { READING_CASES } from "./cases/reading-cases.js";
@@ -12,7 +13,7 @@ export type { ContractMedium } from "./cases/store-case.js";
 
 /** A test of one guarantee of {@link InboxStore}. */
 export interface ContractCase {
-  /** The tested guarantee: `G1` to `G17`. */
+  /** The tested guarantee: `G1` to `G18`. */
   guarantee: string;
   name: string;
   /** Rejects when the store breaks the guarantee. */
@@ -63,4 +64,5 @@ const CASES = [
   ...ADMINISTRATION_CASES,
   ...READING_CASES,
   ...LANE_CASES,
+  ...ERASE_CASES,
 ];

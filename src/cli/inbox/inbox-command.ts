@@ -8,6 +8,7 @@ import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
 import { numberOf, wholeNumber } from "../console/options.js";
 import { printable, echoed } from "../console/terminal.js";
+import { addEraseCommands } from "./erase-commands.js";
 import { addMoveCommands } from "./move-commands.js";
 import {
   defineInboxCommand,
@@ -35,6 +36,7 @@ export function addCommand(program: Command, context: CommandContext): void {
   addFailuresCommand(command, context);
   addShowCommand(command, context);
   addMoveCommands(command, context);
+  addEraseCommands(command, context);
   addExportCommand(command, context);
   addImportCommand(command, context);
   addPruneCommand(command, context);
