@@ -20,13 +20,15 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     .option("--yes", "required to erase");
   runsOnInbox(erase, context, async (inbox, ids, options, { cli: { terminal, signal } }) => {
     const { subject, containing, json } = options;
-    if (Number(ids.length > 0) + Number(subject !== undefined) + Number(containing !== undefined) !== 1)
+    if (
+      Number(ids.length > 0) + Number(subject !== undefined) + Number(containing !== undefined) !==
+      1
+    )
       throw usageError("give either ids, or --subject, or --containing");
     const query =
       subject !== undefined ? { subject } : containing !== undefined ? { containing } : { ids };
     if (containing !== undefined && containing.length < 4)
       throw usageError("--containing needs at least 4 characters");
-    let isOk = true;
     for (const { endpoint, erase: eraseAll, get } of inbox.inboxes) {
       signal.throwIfAborted();
       if (options.dryRun || !options.yes) {
@@ -42,13 +44,11 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
         continue;
       }
       const { erased, files, why } = await eraseAll(query as EraseQuery);
-      isOk &&= why === null;
       if (json) terminal.printJson({ endpoint, erased, files, why });
       else terminal.print(`erased ${formatCount(erased, "event")} of ${endpoint}; files: ${files}`);
       if (why !== null) terminal.note(why);
     }
     await noteIfEmpty(inbox, terminal);
-    return isOk ? EXIT.ok : EXIT.failed;
   });
 
   const vacuum = defineInboxCommand(
@@ -56,10 +56,13 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     "vacuum",
     "Write the inbox anew, without what is left of deleted events. Stop the receiver first.",
   );
-  runsOnInbox(vacuum, context, async ({ store, endpoints, isShared: _isShared }, { json }, { cli }) => {
+  runsOnInbox(vacuum, context, async ({ store, endpoints }, { json }, { cli }) => {
     for (const endpoint of endpoints)
       if (await store.hasReceiver(endpoint))
-        throw new CliError(EXIT.failed, "a receiver has the inbox open: stop it, and start it again afterwards");
+        throw new CliError(
+          EXIT.failed,
+          "a receiver has the inbox open: stop it, and start it again afterwards",
+        );
     await store.vacuum?.();
     if (json) cli.terminal.printJson({ summary: { ok: true } });
     else cli.terminal.print("the inbox is written anew");

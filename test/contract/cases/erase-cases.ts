@@ -32,7 +32,15 @@ async function assertErased(store: InboxStore, eventId: string, state = "done"):
   const { rawBody, received, history, subject, lastError, lane, type } = event ?? {};
   deepStrictEqual(
     { rawBody, headers: received?.headers, history, subject, lastError, lane, state: event?.state },
-    { rawBody: null, headers: {}, history: [], subject: null, lastError: "erased", lane: null, state },
+    {
+      rawBody: null,
+      headers: {},
+      history: [],
+      subject: null,
+      lastError: "erased",
+      lane: null,
+      state,
+    },
     `something of ${eventId} is left`,
   );
   strictEqual(type, "signal.published", "the type is gone");
@@ -50,14 +58,24 @@ export const ERASE_CASES: readonly StoreCase[] = [
         if (state === "leased") await erase(store, ["evt_leased"]);
         if (state === "leased") await assertErased(store, "evt_leased", "leased");
         if (state === "leased")
-          strictEqual(await settle(store, lease, { state: "ready", lastError: "Error: Ann" }), true);
+          strictEqual(
+            await settle(store, lease, { state: "ready", lastError: "Error: Ann" }),
+            true,
+          );
       }
       const ids = EVENT_STATES.map((state) => `evt_${state}`);
-      deepStrictEqual(await erase(store, [...ids, "evt_none"]), [...ids.map(() => "moved"), "not_found"]);
+      deepStrictEqual(await erase(store, [...ids, "evt_none"]), [
+        ...ids.map(() => "moved"),
+        "not_found",
+      ]);
       for (const id of ids) await assertErased(store, id);
       deepStrictEqual(idsOf((await claim(store)).events), ["evt_kept"], "an erased event is due");
       const kept = await store.get(ENDPOINT, "evt_kept");
-      deepStrictEqual([kept?.subject, kept?.rawBody?.length], ["acme", 17], "another one was erased");
+      deepStrictEqual(
+        [kept?.subject, kept?.rawBody?.length],
+        ["acme", 17],
+        "another one was erased",
+      );
       const [moved] = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_done" }], () => null);
       strictEqual(moved, "payload_gone", "an erased event can be replayed");
     },
@@ -85,7 +103,11 @@ export const ERASE_CASES: readonly StoreCase[] = [
       await accept(store, "evt_1", { state: "leased" });
       await erase(store, ["evt_1"]);
       if (store.leasedSince === undefined) await crash(context);
-      else strictEqual((await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).freed, 1);
+      else
+        strictEqual(
+          (await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).freed,
+          1,
+        );
       await assertErased(store, "evt_1");
     },
   ),
@@ -96,14 +118,28 @@ export const ERASE_CASES: readonly StoreCase[] = [
       const given = { subject: "ann@example.com", type: "signal.published" };
       await accept(store, "evt_1", given);
       await accept(store, "ann@example.com", { ...given, state: "done" });
-      deepStrictEqual(await erase(store, ["evt_1", "ann@example.com"], "Ann@example"), ["moved", "moved"]);
-      strictEqual(await stateOf(store, "ann@example.com"), undefined, "an id that is personal is there");
+      deepStrictEqual(await erase(store, ["evt_1", "ann@example.com"], "Ann@example"), [
+        "moved",
+        "moved",
+      ]);
+      strictEqual(
+        await stateOf(store, "ann@example.com"),
+        undefined,
+        "an id that is personal is there",
+      );
       await assertErased(store, `erased:${hash("sha256", "ann@example.com", "hex")}`);
-      const again = [newEvent("evt_1", given), newEvent("ann@example.com", { ...given, body: Buffer.from("{}") })];
+      const again = [
+        newEvent("evt_1", given),
+        newEvent("ann@example.com", { ...given, body: Buffer.from("{}") }),
+      ];
       const { accepts } = await commit(store, { accepts: [...again, newEvent("evt_2")] });
       deepStrictEqual(
         accepts.map((each) => [each.status, "isBackfilled" in each && each.isBackfilled]),
-        [["duplicate", true], ["duplicate", true], ["accepted", false]],
+        [
+          ["duplicate", true],
+          ["duplicate", true],
+          ["accepted", false],
+        ],
         "a redelivery is new",
       );
     },
@@ -133,6 +169,9 @@ export const ERASE_CASES: readonly StoreCase[] = [
     await store.saveReport(ENDPOINT, "a", `{"examples":[{"eventId":"ann"}]}`);
     await store.saveReport(ENDPOINT, "b", `{"examples":[]}`);
     await store.wipe(ENDPOINT, "ann");
-    deepStrictEqual((await store.reports(ENDPOINT)).map(({ report }) => report), [`{"examples":[]}`]);
+    deepStrictEqual(
+      (await store.reports(ENDPOINT)).map(({ report }) => report),
+      [`{"examples":[]}`],
+    );
   }),
 ];

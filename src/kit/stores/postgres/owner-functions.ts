@@ -1,6 +1,13 @@
 import { NEVER } from "../../inbox/stored-events.js";
 import { CRASH_DELAYS_MS, CRASH_LOOP } from "../../inbox/crashes.js";
-import { BY_INDEX, endErased, IN_SCHEMA, LOCK_CLASS, MOST_FREED, SYNC } from "./commit-functions.js";
+import {
+  BY_INDEX,
+  endErased,
+  IN_SCHEMA,
+  LOCK_CLASS,
+  MOST_FREED,
+  SYNC,
+} from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
 export const DEAD_AFTER_MS = 5000;

@@ -246,9 +246,7 @@ export function createCommitter(db: Database, shared: boolean) {
   ): number {
     const ended = settlements.filter(
       ({ seq, lane = null }, index) =>
-        lane !== null &&
-        applied[index] === true &&
-        lanes.ended(seq, endpoint, lane, now),
+        lane !== null && applied[index] === true && lanes.ended(seq, endpoint, lane, now),
     );
     return ended.length;
   }
@@ -322,8 +320,7 @@ export function createCommitter(db: Database, shared: boolean) {
     // Leases in a shared file may belong to a living process, so they end only when they expire.
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-    for (const seq of orphans)
-      if (endErased.run(now, seq).changes === 0) free.run(now, now, seq);
+    for (const seq of orphans) if (endErased.run(now, seq).changes === 0) free.run(now, now, seq);
     // After a failure, this write shows whether the disk works, even if no lease was freed.
     writeNothing(db);
     return { freed: orphans.length, dead: [] };

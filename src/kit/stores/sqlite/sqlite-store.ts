@@ -304,8 +304,7 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     ...operations,
     commit: (batch) => handingOff(() => operations.commit(batch)),
     reclaim: (request) => handingOff(() => operations.reclaim(request)),
-    mentioning: (endpoint, text, afterSeq) =>
-      inBackground("mentioning", endpoint, text, afterSeq),
+    mentioning: (endpoint, text, afterSeq) => inBackground("mentioning", endpoint, text, afterSeq),
     async wipe(endpoint, hidden) {
       await operations.wipe(endpoint, hidden);
       const { db, path: file, erasures } = connected();
