@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import { MIGRATIONS } from "../../../src/kit/stores/sqlite/tables.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { accept, inboxPath } from "../../unit/kit/stores/sqlite/open-store.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { openSqlite } from "../../open-sqlite.js";
-import { newEvent, opened, T0 } from "../../unit/kit/inbox/new-event.js";
+import { batchOf, newEvent, opened, T0 } from "../../unit/kit/inbox/new-event.js";
 import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
 import { tempFolder } from "../../unit/temp-folder.js";
 
@@ -73,3 +73,85 @@ test("what is erased while a receiver works under load is in no file, and nothin
   await tool.close("default");
   expect(filesWith(dirname(path), ANN)).toBe("");
 }, 60_000);
+
+/** A file as version 0.2.0 leaves it: it did not overwrite what it deleted. */
+function writeOldFile(path: string, count: number): void {
+  const db = openSqlite(path);
+  db.pragma("secure_delete = OFF");
+  db.pragma("journal_mode = WAL");
+  db.pragma(`application_id = ${0x73676278}`);
+  db.exec(`${MIGRATIONS.slice(0, 9).join("")} PRAGMA user_version = 9`);
+  const insert =
+    db.prepare(`INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, subject)
+    VALUES ('default', ?, 't', 'done', ${T0}, 1, ${T0}, randomblob(32), ?)`);
+  const body = db.prepare("INSERT INTO inbox_body (seq, received, body) VALUES (?, '{}', ?)");
+  for (let index = 0; index < count; index += 1) {
+    const { lastInsertRowid } = insert.run(`evt_${index}`, ANN);
+    body.run(Number(lastInsertRowid), Buffer.from(`${ANN} ${"x".repeat((index * 37) % 3000)}`));
+  }
+  // What its retention did.
+  db.exec("DELETE FROM inbox_body WHERE seq % 4 > 0; DELETE FROM inbox WHERE seq % 4 > 1");
+  db.close();
+}
+
+test("a file of version 0.2.0 is clean after one vacuum", async () => {
+  const path = inboxPath();
+  writeOldFile(path, 400);
+  const store = await opened(sqliteStore(path));
+  await store.close("default");
+  const tool = await opened(sqliteStore({ path, operator: true }));
+  const ids = (await tool.list({ limit: 500 })).map(({ endpoint, eventId }) => ({
+    endpoint,
+    eventId,
+  }));
+  expect(ids).toHaveLength(200);
+  await tool.erase(ids, ANN);
+  expect(await tool.wipe("default", ANN)).toMatch(/inbox vacuum/);
+  expect(filesWith(dirname(path), ANN)).not.toBe("");
+  await tool.vacuum?.();
+  expect(await tool.wipe("default", ANN)).toBe(null);
+  expect(filesWith(dirname(path), ANN)).toBe("");
+  expect(await tool.list({ limit: 500 })).toHaveLength(200);
+  await tool.close("default");
+});
+
+test("while a reader needs the WAL the files are not clean yet", async () => {
+  const path = inboxPath();
+  const store = await opened(sqliteStore(path));
+  await accept(store, newEvent({ eventId: "evt_1", subject: ANN }));
+  const reader = openSqlite(path, { readonly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM inbox").get();
+  await store.erase([{ endpoint: "default", eventId: "evt_1" }], ANN);
+  expect(await store.wipe("default", ANN)).toMatch(/reader/);
+  expect(filesWith(dirname(path), ANN)).not.toBe("");
+  reader.exec("COMMIT");
+  reader.close();
+  expect(await store.wipe("default", ANN)).toBe(null);
+  expect(filesWith(dirname(path), ANN)).toBe("");
+  await store.close("default");
+});
+
+test("what a row left in the unused part of a page, when it was moved, is found", async () => {
+  const path = inboxPath();
+  const store = await opened(sqliteStore(path));
+  const events = Array.from({ length: 800 }, (_, index) => {
+    const body = Buffer.from(`${ANN} ${"x".repeat((index * 977) % 3000)}`);
+    return newEvent({ eventId: `evt_${index}`, state: "leased", subject: `${ANN}-${index}`, body });
+  });
+  for (let from = 0; from < events.length; from += 40) {
+    const { accepts } = await accept(store, ...events.slice(from, from + 40));
+    // Each error makes a row longer, so that others move to other pages.
+    const settlements = accepts.map(({ seq }) => ({
+      ...{ seq, token: 1, state: "dead" as const, delayMs: 0, attempts: 1, receivedAt: T0 },
+      ...{ possiblyRepeated: false, lastError: seq % 2 ? "e".repeat((seq * 613) % 1500) : null },
+    }));
+    await store.commit(batchOf({ settlements }));
+  }
+  const keys = events.map(({ eventId }) => ({ endpoint: "default", eventId }));
+  await store.erase(keys, null);
+  const why = await store.wipe("default", null);
+  expect(filesWith(dirname(path), ANN)).not.toBe("");
+  expect(why).toMatch(/vacuum/);
+  await store.close("default");
+});
