@@ -1,7 +1,9 @@
+import { z } from "zod";
 import { safely } from "../../base/errors.js";
+import { checkOptions } from "../../base/options/option-error.js";
 import { nextTurn } from "../../base/time/timers.js";
-import type { InboxStore } from "./store.js";
-import { ERASED, type StoredEvent } from "./stored-events.js";
+import type { EventKey, InboxStore } from "./store.js";
+import { ERASED, type InboxEntry, type StoredEvent } from "./stored-events.js";
 
 /** Which events `inbox.erase` erases. */
 export type EraseQuery =
@@ -24,36 +26,90 @@ export interface Erasure {
   why: string | null;
 }
 
-/** How many events are found at a time. */
 const PAGE = 50;
 
-/** Finds the ids of the events, page by page. */
-export async function* eventsToErase(
+const schema = z
+  .strictObject({
+    ids: z.array(z.string()).optional(),
+    subject: z.string().min(1).optional(),
+    containing: z.string().min(4).optional(),
+  })
+  .refine(
+    (query) => Object.values(query).filter((value) => value !== undefined).length === 1,
+    "expected either ids, a subject, or containing",
+  );
+
+/** What a transaction holds is tried again so often, after so long. */
+const MOST_TRIES = 20;
+const RETRY_MS = 50;
+
+/**
+ * See `inbox.erase`. @param isDry only counts them
+ */
+export async function erase(
   store: InboxStore,
   endpoint: string,
-  query: EraseQuery,
-): AsyncGenerator<readonly string[]> {
-  if ("ids" in query) return yield query.ids;
-  if ("containing" in query) {
-    const mentioning = store.mentioning ?? readMentioning;
-    for (let at: number | null = 0; at !== null; await nextTurn()) {
-      const found: Mentioning = await mentioning.call(store, endpoint, query.containing, at);
-      yield found.eventIds;
-      at = found.next;
-    }
-    return;
+  given: EraseQuery,
+  isDry: boolean,
+): Promise<Erasure> {
+  const query = checkOptions({ name: "inbox.erase", page: "docs/personal-data.md" }, schema, given);
+  const hidden = query.subject ?? query.containing ?? null;
+  let erased = 0;
+
+  /** @returns those that a transaction holds */
+  async function eraseSome(events: readonly EventKey[]): Promise<EventKey[]> {
+    const outcomes = await store.erase(events, hidden);
+    erased += outcomes.filter((outcome) => outcome === "moved").length;
+    return events.filter((_event, index) => outcomes[index] === "wrong_state");
   }
-  const { subject } = query;
-  for (let beforeSeq: number | null | undefined; beforeSeq !== null;) {
-    const page = await store.search(endpoint, { subject, beforeSeq, limit: PAGE });
-    yield page.entries.map(({ eventId }) => eventId);
-    beforeSeq = page.nextBeforeSeq;
+
+  const held: EventKey[] = [];
+  for await (const events of eventsOf(store, endpoint, query)) {
+    if (isDry) erased += events.length;
+    else held.push(...(await eraseSome(events)));
+  }
+  for (let tries = 0; held.length > 0 && tries < MOST_TRIES; tries += 1) {
+    await new Promise((resume) => setTimeout(resume, RETRY_MS));
+    held.push(...(await eraseSome(held.splice(0))));
+  }
+  if (isDry) return { erased, files: "not yet", why: null };
+  const why =
+    held.length > 0
+      ? `Transactions of callbacks hold ${held.length} events: erase again when they have ended.`
+      : await store.wipe(hidden);
+  return { erased, files: why === null ? "clean" : "not yet", why };
+}
+
+/** Finds them page by page. */
+async function* eventsOf(
+  store: InboxStore,
+  endpoint: string,
+  { ids, subject, containing }: z.output<typeof schema>,
+): AsyncGenerator<readonly EventKey[]> {
+  if (containing !== undefined) {
+    const mentioning = store.mentioning ?? readMentioning;
+    for (let afterSeq: number | null = 0; afterSeq !== null; await nextTurn()) {
+      const page: Mentioning = await mentioning.call(store, endpoint, containing, afterSeq);
+      yield page.events;
+      afterSeq = page.next;
+    }
+  } else if (subject !== undefined) {
+    for (let beforeSeq: number | null | undefined; beforeSeq !== null;) {
+      const page = await store.search(endpoint, { subject, beforeSeq, limit: PAGE });
+      yield page.entries;
+      beforeSeq = page.nextBeforeSeq;
+    }
+  } else {
+    for (let from = 0; ids !== undefined && from < ids.length; from += PAGE) {
+      const found = ids.slice(from, from + PAGE).map((id) => store.get(endpoint, id, 0));
+      yield (await Promise.all(found)).filter((event) => event !== undefined);
+    }
   }
 }
 
-/** A page of the events that have a text. */
+/** The events of a page that have a text. */
 export interface Mentioning {
-  eventIds: string[];
+  events: EventKey[];
   /** To continue, pass it as `afterSeq`; null at the end. */
   next: number | null;
 }
@@ -72,37 +128,35 @@ async function readMentioning(
 
 /** @param page as `list` returns it, with its `events` */
 export function mentioningOf(
-  page: readonly { seq: number }[],
+  page: readonly InboxEntry[],
   events: readonly (StoredEvent | undefined)[],
   text: string,
 ): Mentioning {
-  const found = events.filter((event) => event !== undefined && mentions(event, text));
+  const found = events
+    .filter((event) => event !== undefined)
+    .filter((event) => mentions(event, text));
   return {
-    eventIds: found.map((event) => (event as StoredEvent).eventId),
+    events: found.map(({ eventId }) => ({ endpoint: page[0]?.endpoint ?? "", eventId })),
     next: page.at(-1)?.seq ?? null,
   };
 }
 
-function mentions(event: StoredEvent, text: string): boolean {
-  const { eventId, subject, lastError, received, rawBody, history } = event;
-  if (lastError === ERASED && rawBody === null) return false;
-  const errors = history.map(({ error }) => error);
-  const body = rawBody === null ? "" : Buffer.from(rawBody).toString();
-  const whole = [eventId, subject, lastError, ...errors, JSON.stringify(received), body].join("\n");
+function mentions({ rawBody, bodyHash: _hash, ...event }: StoredEvent, text: string): boolean {
+  if (event.lastError === ERASED && rawBody === null) return false;
+  const { eventId, subject, lastError, received, history } = event;
+  const facts = JSON.stringify([eventId, subject, lastError, received, history]);
+  const whole = facts + Buffer.from(rawBody ?? []).toString();
   const wanted = text.toLowerCase();
-  const forms = [String, unescaped, formDecoded, (each: string) => unescaped(formDecoded(each))];
-  return forms.some((read) => read(whole).toLowerCase().includes(wanted));
-}
-
-/** As JSON reads it. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(u[0-9a-f]{4}|["\\/bfnrt])/gi, (found) =>
-    safely(() => JSON.parse(`"${found}"`) as string, found),
+  const formDecoded = decoded(whole.replaceAll("+", " "), /(%[0-9a-f]{2})+/gi, decodeURIComponent);
+  return [whole, formDecoded].some(
+    (each) =>
+      each.toLowerCase().includes(wanted) ||
+      decoded(each, /\\(u[0-9a-f]{4}|.)/gi, (escape) => JSON.parse(`"${escape}"`) as string)
+        .toLowerCase()
+        .includes(wanted),
   );
 }
 
-function formDecoded(text: string): string {
-  return text
-    .replaceAll("+", " ")
-    .replaceAll(/(%[0-9a-f]{2})+/gi, (found) => safely(() => decodeURIComponent(found), found));
+function decoded(text: string, escapes: RegExp, decode: (escape: string) => string): string {
+  return text.replaceAll(escapes, (escape) => safely(() => decode(escape), escape));
 }

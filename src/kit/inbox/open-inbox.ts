@@ -5,7 +5,7 @@ import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
-import { eventsToErase, type EraseQuery, type Erasure } from "./erase.js";
+import { erase, type EraseQuery, type Erasure } from "./erase.js";
 import { readFailures } from "./failures.js";
 import { laneKey } from "./lane.js";
 import { readInboxState, type InboxState } from "./situation.js";
@@ -171,6 +171,8 @@ export interface OpenInbox extends Omit<Inbox, "stats"> {
   get(eventId: string, mostBytes?: number): Promise<StoredEvent | undefined>;
   /** @param since as {@link readInboxState} has it */
   state(now: number, since?: number): Promise<EndpointState>;
+  /** @param isDry only counts the events */
+  erase(query: EraseQuery, isDry?: boolean): Promise<Erasure>;
   /** `replay`, and `retryNow` for what waits. */
   retry(eventIds: readonly string[]): Promise<RetryOutcome[]>;
 }
@@ -194,7 +196,7 @@ export function openInbox(
   receiver?: RunningReceiver,
 ): OpenInbox {
   function move(
-    name: "replay" | "discard" | "retryNow" | "erase",
+    name: "replay" | "discard" | "retryNow",
     moveAll: (events: readonly EventKey[]) => Promise<RetryOutcome[]>,
   ) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
@@ -229,27 +231,10 @@ export function openInbox(
     },
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
-    async erase(given) {
-      const query = checkQuery("inbox.erase", eraseSchema, given) as EraseQuery;
-      const hidden =
-        "subject" in query ? query.subject : "containing" in query ? query.containing : null;
-      const eraseAll = move("erase", (events) => store.erase(events, hidden));
-      let erased = 0;
-      let held: string[] = [];
-      for await (const ids of eventsToErase(store, endpoint, query)) {
-        held = [...held, ...ids];
-        for (let tries = 0; held.length > 0 && tries < ERASE_TRIES; tries += 1) {
-          if (tries > 0) await new Promise((resume) => setTimeout(resume, ERASE_RETRY_MS));
-          const outcomes = (await eraseAll(held)) as MoveOutcome[];
-          erased += outcomes.filter((outcome) => outcome === "moved").length;
-          held = held.filter((_id, index) => outcomes[index] === "wrong_state");
-        }
-      }
-      const why =
-        held.length > 0
-          ? `Transactions of callbacks hold ${held.length} of the events: erase again when they have ended.`
-          : await store.wipe(endpoint, hidden);
-      return { erased, files: why === null ? "clean" : "not yet", why };
+    async erase(query, isDry = false) {
+      const result = await erase(store, endpoint, query, isDry);
+      receiver?.nudge();
+      return result;
     },
     failures: () => readFailures(store, endpoint),
     async unblock(key) {
@@ -327,10 +312,6 @@ async function inPortions(
   return outcomes;
 }
 
-/** What a transaction holds is tried again so often, after so long. */
-const ERASE_TRIES = 20;
-const ERASE_RETRY_MS = 50;
-
 /** A database may refuse NUL in a text. */
 const text = z.string().regex(/^[^\0]*$/, "must not contain NUL");
 
@@ -342,15 +323,6 @@ const querySchema = z
     limit: z.int().min(0).optional(),
   })
   .prefault({});
-
-const eraseSchema = z.union(
-  [
-    z.strictObject({ ids: z.array(z.string()) }),
-    z.strictObject({ subject: text.min(1) }),
-    z.strictObject({ containing: text.min(4) }),
-  ],
-  "expected { ids }, { subject }, or { containing } with at least 4 characters",
-);
 
 const searchSchema = z
   .strictObject({

@@ -323,7 +323,7 @@ export interface InboxStore {
    *   due. A `leased` one ends so with its settlement, whatever that says, or with its process; until
    *   then it is the head of its lane. A new event with the key of an erased one is its duplicate,
    *   and reported as `isBackfilled`. An id that has `hidden`, whatever the case of its letters, is
-   *   replaced: see `ERASED_ID`.
+   *   replaced: see `ERASED_ID`. Reports that have `hidden` are deleted.
    *
    * @returns one outcome for each, in order. `wrong_state`: a transaction holds it
    */
@@ -331,11 +331,10 @@ export interface InboxStore {
   /** One page of the events that have a text, off the event loop. Optional. */
   mentioning?(endpoint: string, text: string, afterSeq: number): Promise<Mentioning>;
   /**
-   * Removes what is left of erased events from the medium, and the reports that have `hidden`.
-   *
-   * @returns why something may be left; null when nothing is
+   * Removes what is left of erased events from the medium. @returns why something may be left; null
+   * when nothing is
    */
-  wipe(endpoint: string, hidden: string | null): Promise<string | null>;
+  wipe(hidden: string | null): Promise<string | null>;
   /**
    * Writes the medium anew, without what older versions left in it. For a tool; receivers would have
    * to wait. Optional.

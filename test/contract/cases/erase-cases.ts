@@ -168,7 +168,8 @@ export const ERASE_CASES: readonly StoreCase[] = [
   storeCase("G18", "what reports say of refused deliveries goes with a text", async ({ store }) => {
     await store.saveReport(ENDPOINT, "a", `{"examples":[{"eventId":"ann"}]}`);
     await store.saveReport(ENDPOINT, "b", `{"examples":[]}`);
-    await store.wipe(ENDPOINT, "ann");
+    await accept(store, "evt_1");
+    await erase(store, ["evt_1"], "ann");
     deepStrictEqual(
       (await store.reports(ENDPOINT)).map(({ report }) => report),
       [`{"examples":[]}`],

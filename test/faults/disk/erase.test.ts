@@ -69,7 +69,7 @@ test("what is erased while a receiver works under load is in no file, and nothin
 
   const tool = await opened(sqliteStore({ path, operator: true }));
   await tool.vacuum?.();
-  expect(await tool.wipe("default", ANN)).toBe(null);
+  expect(await tool.wipe(ANN)).toBe(null);
   await tool.close("default");
   expect(filesWith(dirname(path), ANN)).toBe("");
 }, 60_000);
@@ -106,10 +106,10 @@ test("a file of version 0.2.0 is clean after one vacuum", async () => {
   }));
   expect(ids).toHaveLength(200);
   await tool.erase(ids, ANN);
-  expect(await tool.wipe("default", ANN)).toMatch(/inbox vacuum/);
+  expect(await tool.wipe(ANN)).toMatch(/inbox vacuum/);
   expect(filesWith(dirname(path), ANN)).not.toBe("");
   await tool.vacuum?.();
-  expect(await tool.wipe("default", ANN)).toBe(null);
+  expect(await tool.wipe(ANN)).toBe(null);
   expect(filesWith(dirname(path), ANN)).toBe("");
   expect(await tool.list({ limit: 500 })).toHaveLength(200);
   await tool.close("default");
@@ -123,11 +123,11 @@ test("while a reader needs the WAL the files are not clean yet", async () => {
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM inbox").get();
   await store.erase([{ endpoint: "default", eventId: "evt_1" }], ANN);
-  expect(await store.wipe("default", ANN)).toMatch(/reader/);
+  expect(await store.wipe(ANN)).toMatch(/reader/);
   expect(filesWith(dirname(path), ANN)).not.toBe("");
   reader.exec("COMMIT");
   reader.close();
-  expect(await store.wipe("default", ANN)).toBe(null);
+  expect(await store.wipe(ANN)).toBe(null);
   expect(filesWith(dirname(path), ANN)).toBe("");
   await store.close("default");
 });
@@ -150,7 +150,7 @@ test("what a row left in the unused part of a page, when it was moved, is found"
   }
   const keys = events.map(({ eventId }) => ({ endpoint: "default", eventId }));
   await store.erase(keys, null);
-  const why = await store.wipe("default", null);
+  const why = await store.wipe(null);
   expect(filesWith(dirname(path), ANN)).not.toBe("");
   expect(why).toMatch(/vacuum/);
   await store.close("default");

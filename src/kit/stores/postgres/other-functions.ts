@@ -136,6 +136,7 @@ const ERASE = moves(
         WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
+        DELETE FROM inbox_report WHERE endpoint = e.endpoint AND strpos(report, p_hidden) > 0;
         DELETE FROM inbox_lane
         WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${WAITING} AND seq = v_row.seq;
         PERFORM promote(now_ms(), e.endpoint, ARRAY[v_row.lane]);`,

@@ -9,7 +9,6 @@ import type { Clock } from "../../../base/time/clock.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
 import { createRun, makePool, usePool, type PgPool, type Run } from "./connection.js";
-import { vacuum, wipe } from "./erase.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import {
   createActivityCounter,
@@ -255,8 +254,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       }),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
-    wipe: (endpoint, hidden) => call(({ slowRun }) => wipe(slowRun, name, endpoint, hidden)),
-    vacuum: () => call(({ slowRun }) => vacuum(slowRun, name)),
+    wipe: async () =>
+      "PostgreSQL's files keep what was deleted until VACUUM FULL; its WAL, standbys and backups for as long as they are kept.",
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
   };
 }

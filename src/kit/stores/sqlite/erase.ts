@@ -10,9 +10,6 @@ export const IS_ERASED = `last_error = '${ERASED}' AND has_payload = 0`;
 
 export const erasedId = (eventId: string): string => ERASED_ID + hash("sha256", eventId, "hex");
 
-/** So many bytes of what is deleted are looked for in the file. */
-const TRACE_BYTES = 64;
-
 /** See `erase` and `wipe` of the port. */
 export function prepareErase(db: Database) {
   const payloads = preparePayloads(db);
@@ -30,31 +27,26 @@ export function prepareErase(db: Database) {
       due_at = iif(state IN ('leased', 'done'), due_at, ?), token = iif(state = 'leased', -abs(token), token),
       state = iif(state = 'leased', state, 'done')
     WHERE seq = ?`);
-  const dropReports = db.prepare<[string, string]>(
-    "DELETE FROM inbox_report WHERE endpoint = ? AND instr(report, ?) > 0",
+  const dropReports = db.prepare<[string, string | null]>(
+    "DELETE FROM inbox_report WHERE endpoint = ? AND instr(report, ?)",
   );
   const findUnclean = db.prepare("SELECT 1 FROM inbox_unclean");
-  /** The texts and bytes that the file must not have, until it was seen to be clean. */
-  const traces = new Map<string, Buffer>();
-
-  function addTrace(bytes: string | Buffer): void {
-    const trace = Buffer.from(bytes as string).subarray(0, TRACE_BYTES);
-    if (trace.length > 0) traces.set(trace.toString("latin1"), trace);
-  }
+  /** What the file must not have, until it was seen to be clean. */
+  const traces = new Set<string | Buffer>();
 
   function eraseOne(endpoint: string, eventId: string, hidden: string | null, now: number) {
     const row = find.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     const { seq, receivedAt, bodyHash, lastError } = row;
-    // Wherever a row is copied to, personal values stand behind these.
-    addTrace(bodyHash);
-    addTrace(`{"at":${receivedAt}`);
-    for (const { error } of payloads.findSteps(seq)) addTrace(error ?? "");
-    if (lastError !== ERASED) addTrace(lastError ?? "");
+    // Wherever a row is copied to, what is personal stands behind the first two.
+    traces.add(bodyHash).add(`{"at":${receivedAt}`);
+    for (const error of [lastError, ...payloads.findSteps(seq).map((step) => step.error)])
+      if (error && error !== ERASED) traces.add(error.slice(0, 64));
     const isPersonal = hidden !== null && eventId.toLowerCase().includes(hidden.toLowerCase());
     toErased.run(isPersonal ? erasedId(eventId) : eventId, now, seq);
     payloads.drop(seq);
     lanes.forget(seq, now);
+    dropReports.run(endpoint, hidden);
     return "moved";
   }
 
@@ -62,11 +54,6 @@ export function prepareErase(db: Database) {
     traces,
     erase: (events: readonly EventKey[], hidden: string | null, nowAt: NowAt): MoveOutcome[] =>
       events.map(({ endpoint, eventId }) => eraseOne(endpoint, eventId, hidden, nowAt(endpoint))),
-    /** Deletes the reports of refused deliveries that have the text. */
-    dropReports(endpoint: string, hidden: string): void {
-      addTrace(hidden);
-      dropReports.run(endpoint, JSON.stringify(hidden).slice(1, -1));
-    },
     isUnclean: () => findUnclean.get() !== undefined,
   };
 }

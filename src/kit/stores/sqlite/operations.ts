@@ -74,10 +74,6 @@ export function createOperations(
     discard: (events) => change(({ queries }, nowAt) => queries.discard(events, nowAt)),
     erase: (events, hidden) =>
       change(({ erasures }, nowAt) => erasures.erase(events, hidden, nowAt)),
-    async wipe(endpoint, hidden): Promise<string | null> {
-      if (hidden !== null) await change(({ erasures }) => erasures.dropReports(endpoint, hidden));
-      return null;
-    },
     unblock: (endpoint, key) =>
       change(({ lanes }, nowAt) => lanes.unblock(endpoint, key, nowAt(endpoint))),
     tendLanes: async (endpoint, ordered) =>

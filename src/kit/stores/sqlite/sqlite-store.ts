@@ -305,13 +305,12 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     commit: (batch) => handingOff(() => operations.commit(batch)),
     reclaim: (request) => handingOff(() => operations.reclaim(request)),
     mentioning: (endpoint, text, afterSeq) => inBackground("mentioning", endpoint, text, afterSeq),
-    async wipe(endpoint, hidden) {
-      await operations.wipe(endpoint, hidden);
+    async wipe(hidden) {
       const { db, path: file, erasures } = connected();
       if (!(await truncateWal()))
         return "A reader, such as a backup, needs pages of the -wal file: erase again when it has ended.";
       const pageBytes = db.pragma("page_size", { simple: true }) as number;
-      const traces = [...erasures.traces.values()];
+      const traces = [...erasures.traces, ...(hidden === null ? [] : [hidden])];
       if (erasures.isUnclean() || (await hasTraces(file, pageBytes, traces)))
         return "Unused parts of the file have copies: stop the receiver, and run: npx signalbox inbox vacuum";
       erasures.traces.clear();
