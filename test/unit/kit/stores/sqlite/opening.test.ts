@@ -46,6 +46,7 @@ const LANDED = [
   "e3b0c44298fc1c14",
   "0e3074e06014285e",
   "1105dd646bcf1dd5",
+  "7060ed8045f04710",
 ];
 
 test.each([
