@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { safely } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
 import { nextTurn } from "../../base/time/timers.js";
+import { mentioningOf, type Mentioning } from "./mentions.js";
 import type { EventKey, InboxStore } from "./store.js";
-import { ERASED, type InboxEntry, type StoredEvent } from "./stored-events.js";
 
 /** Which events `inbox.erase` erases. */
 export type EraseQuery =
@@ -84,7 +83,7 @@ export async function erase(
 async function* eventsOf(
   store: InboxStore,
   endpoint: string,
-  { ids, subject, containing }: z.output<typeof schema>,
+  { ids = [], subject, containing }: z.output<typeof schema>,
 ): AsyncGenerator<readonly EventKey[]> {
   if (containing !== undefined) {
     const mentioning = store.mentioning ?? readMentioning;
@@ -100,18 +99,11 @@ async function* eventsOf(
       beforeSeq = page.nextBeforeSeq;
     }
   } else {
-    for (let from = 0; ids !== undefined && from < ids.length; from += PAGE) {
+    for (let from = 0; from < ids.length; from += PAGE) {
       const found = ids.slice(from, from + PAGE).map((id) => store.get(endpoint, id, 0));
       yield (await Promise.all(found)).filter((event) => event !== undefined);
     }
   }
-}
-
-/** The events of a page that have a text. */
-export interface Mentioning {
-  events: EventKey[];
-  /** To continue, pass it as `afterSeq`; null at the end. */
-  next: number | null;
 }
 
 /** For a store that has no thread for it. */
@@ -124,39 +116,4 @@ async function readMentioning(
   const page = await this.list({ endpoint, afterSeq, limit: PAGE });
   const events = await Promise.all(page.map(({ eventId }) => this.get(endpoint, eventId)));
   return mentioningOf(page, events, text);
-}
-
-/** @param page as `list` returns it, with its `events` */
-export function mentioningOf(
-  page: readonly InboxEntry[],
-  events: readonly (StoredEvent | undefined)[],
-  text: string,
-): Mentioning {
-  const found = events
-    .filter((event) => event !== undefined)
-    .filter((event) => mentions(event, text));
-  return {
-    events: found.map(({ eventId }) => ({ endpoint: page[0]?.endpoint ?? "", eventId })),
-    next: page.at(-1)?.seq ?? null,
-  };
-}
-
-function mentions({ rawBody, bodyHash: _hash, ...event }: StoredEvent, text: string): boolean {
-  if (event.lastError === ERASED && rawBody === null) return false;
-  const { eventId, subject, lastError, received, history } = event;
-  const facts = JSON.stringify([eventId, subject, lastError, received, history]);
-  const whole = facts + Buffer.from(rawBody ?? []).toString();
-  const wanted = text.toLowerCase();
-  const formDecoded = decoded(whole.replaceAll("+", " "), /(%[0-9a-f]{2})+/gi, decodeURIComponent);
-  return [whole, formDecoded].some(
-    (each) =>
-      each.toLowerCase().includes(wanted) ||
-      decoded(each, /\\(u[0-9a-f]{4}|.)/gi, (escape) => JSON.parse(`"${escape}"`) as string)
-        .toLowerCase()
-        .includes(wanted),
-  );
-}
-
-function decoded(text: string, escapes: RegExp, decode: (escape: string) => string): string {
-  return text.replaceAll(escapes, (escape) => safely(() => decode(escape), escape));
 }

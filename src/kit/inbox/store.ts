@@ -1,7 +1,7 @@
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
-import type { Mentioning } from "./erase.js";
 import type { Lane } from "./lane.js";
+import type { Mentioning } from "./mentions.js";
 import type { Batch, BatchResult, CrashedEvent, NewEvent, Settlement } from "./batch.js";
 import type {
   Activity,

@@ -5,6 +5,7 @@ import { MIGRATIONS } from "../../../src/kit/stores/sqlite/tables.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { accept, inboxPath } from "../../unit/kit/stores/sqlite/open-store.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
+import { settlement } from "../../contract/cases/store-case.js";
 import { openSqlite } from "../../open-sqlite.js";
 import { batchOf, newEvent, opened, T0 } from "../../unit/kit/inbox/new-event.js";
 import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
@@ -42,19 +43,16 @@ test("what is erased while a receiver works under load is in no file, and nothin
     (data["product"] as { slug: string }).slug === ANN;
   for (let from = 0; from < 2000; from += 100) await deliver(events.slice(from, from + 100));
   const others = events.slice(2000).filter((event) => !ofAnn(event));
-  let isOver = false;
   const load = (async () => {
-    while (!isOver && others.length > 0) await deliver(others.splice(0, 50));
+    while (others.length > 0) await deliver(others.splice(0, 50));
   })();
   const { erased, ...rest } = await rig.receiver.inbox.erase({ subject: ANN });
   const found = filesWith(dirname(path), ANN);
-  isOver = true;
   await load;
   expect(erased).toBe(200);
   // What moved rows left behind is found, and said.
   if (rest.files === "clean") expect(found).toBe("");
   else expect(rest.why).toMatch(/vacuum/);
-  await deliver(others);
 
   const lost = events.filter((event, index) => !(ofAnn(event) && index >= 2000));
   for (const event of lost) {
@@ -79,7 +77,7 @@ function writeOldFile(path: string, count: number): void {
   const db = openSqlite(path);
   db.pragma("secure_delete = OFF");
   db.pragma("journal_mode = WAL");
-  db.pragma(`application_id = ${0x73676278}`);
+  db.pragma("application_id = 0x73676278");
   db.exec(`${MIGRATIONS.slice(0, 9).join("")} PRAGMA user_version = 9`);
   const insert =
     db.prepare(`INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, subject)
@@ -142,10 +140,10 @@ test("what a row left in the unused part of a page, when it was moved, is found"
   for (let from = 0; from < events.length; from += 40) {
     const { accepts } = await accept(store, ...events.slice(from, from + 40));
     // Each error makes a row longer, so that others move to other pages.
-    const settlements = accepts.map(({ seq }) => ({
-      ...{ seq, token: 1, state: "dead" as const, delayMs: 0, attempts: 1, receivedAt: T0 },
-      ...{ possiblyRepeated: false, lastError: seq % 2 ? "e".repeat((seq * 613) % 1500) : null },
-    }));
+    const settlements = accepts.map(({ seq }) => {
+      const lastError = seq % 2 ? "e".repeat((seq * 613) % 1500) : null;
+      return settlement({ seq, token: 1 }, { state: "dead", lastError });
+    });
     await store.commit(batchOf({ settlements }));
   }
   const keys = events.map(({ eventId }) => ({ endpoint: "default", eventId }));

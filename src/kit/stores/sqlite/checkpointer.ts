@@ -58,6 +58,13 @@ export function createCheckpointer(background: Background) {
     return restarted;
   }
 
+  /** Copies the whole WAL into the file, and empties it. @returns false if a reader needs it */
+  async function truncate(): Promise<boolean> {
+    if (running === null) return !isStopped && begin("truncateWal");
+    await running;
+    return truncate();
+  }
+
   /** To be called with the error of every task that syncs the file. */
   function failed(error: unknown): void {
     // The kernel drops pages that it could not write, and SQLite does not copy a page twice. So
@@ -75,11 +82,7 @@ export function createCheckpointer(background: Background) {
       if (running !== null || isStopped || frames < beginsAt) return;
       void begin("restartWal");
     },
-    /** Copies the whole WAL into the file, and empties it. @returns false if a reader needs it */
-    async truncate(): Promise<boolean> {
-      while (running !== null) await running;
-      return !isStopped && begin("truncateWal");
-    },
+    truncate,
     failed,
     /**
      * True when this process must not restart the WAL, because it has the only copy of pages that
