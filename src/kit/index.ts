@@ -38,6 +38,7 @@ export type { BatcherLimits } from "./inbox/batcher.js";
 export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { EarlierEvent, Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
+export type { EraseQuery, Erasure } from "./inbox/erase.js";
 export type { DurationStats } from "./inbox/durations.js";
 export type { Failure, Pause } from "./inbox/stored-events.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";

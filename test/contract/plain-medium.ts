@@ -61,6 +61,7 @@ export function plainMedium({
     retryNow: (events) => through((each) => each.retryNow(events)),
     saveReport: (...args) => through((each) => each.saveReport(...args)),
     setAlarm: (...args) => through((each) => each.setAlarm(...args)),
+    erase: (...args) => through((each) => each.erase(...args)),
     discard: (events) => through((each) => each.discard(events)),
     prune: (request) => through((each) => each.prune(request)),
   };

@@ -5,6 +5,7 @@ import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
 import { ALARM_CASES } from "./cases/alarm-cases.js";
 import { CRASH_CASES } from "./cases/crash-cases.js";
 import { BURST_CASES } from "./cases/burst-cases.js";
+import { ERASE_CASES } from "./cases/erase-cases.js";
 import { LANE_CASES } from "./cases/lane-cases.js";
 import { LEASE_CASES } from "./cases/lease-cases.js";
 import { READING_CASES } from "./cases/reading-cases.js";
@@ -14,7 +15,7 @@ export type { ContractMedium } from "./cases/store-case.js";
 
 /** A test of one guarantee of {@link InboxStore}. */
 export interface ContractCase {
-  /** The tested guarantee: `G1` to `G19`. */
+  /** The tested guarantee: `G1` to `G20`. */
   guarantee: string;
   name: string;
   /** Rejects when the store breaks the guarantee. */
@@ -67,4 +68,5 @@ const CASES = [
   ...BURST_CASES,
   ...LANE_CASES,
   ...ALARM_CASES,
+  ...ERASE_CASES,
 ];

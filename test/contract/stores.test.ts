@@ -37,7 +37,7 @@ test("every guarantee of the port has a case, and no case has the name of anothe
   const cases = storeContract(() => plainMedium());
   const guarantees = new Set(cases.map(({ guarantee }) => guarantee));
   expect([...guarantees].toSorted()).toEqual(
-    Array.from({ length: 19 }, (_, index) => `G${index + 1}`).toSorted(),
+    Array.from({ length: 20 }, (_, index) => `G${index + 1}`).toSorted(),
   );
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });

@@ -6,8 +6,9 @@ import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { type CommandContext, runs } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
-import { numberOf, wholeNumber } from "../console/options.js";
+import { notEmpty, numberOf, wholeNumber } from "../console/options.js";
 import { printable, echoed } from "../console/terminal.js";
+import { addEraseCommands } from "./erase-commands.js";
 import { addMoveCommands } from "./move-commands.js";
 import {
   defineInboxCommand,
@@ -35,6 +36,7 @@ export function addCommand(program: Command, context: CommandContext): void {
   addFailuresCommand(command, context);
   addShowCommand(command, context);
   addMoveCommands(command, context);
+  addEraseCommands(command, context);
   addExportCommand(command, context);
   addImportCommand(command, context);
   addPruneCommand(command, context);
@@ -52,30 +54,38 @@ function addExportCommand(parent: Command, context: CommandContext): void {
     parent,
     "export",
     "Print all events as NDJSON, with headers and payload (base64).",
-  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
-  runsOnInbox(command, context, async (inbox, { state }, { cli: { terminal, signal } }) => {
-    let count = 0;
-    for (const { get, list } of inbox.inboxes) {
-      for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
-        for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-          signal.throwIfAborted();
-          if (terminal.isClosed) return;
-          const group = page.slice(from, from + READ_AT_ONCE);
-          const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
-          // Retention may have deleted an event after the page was read.
-          const events = read.filter((event) => event !== undefined);
-          const lines = events.map(
-            (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
-          );
-          await terminal.write(lines.join(""));
-          count += events.length;
+  )
+    .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
+    .option("--subject <subject>", "only events about exactly this", notEmpty);
+  runsOnInbox(
+    command,
+    context,
+    async (inbox, { state, subject }, { cli: { terminal, signal } }) => {
+      let count = 0;
+      for (const { get, list } of inbox.inboxes) {
+        for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
+          for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+            signal.throwIfAborted();
+            if (terminal.isClosed) return;
+            const group = page
+              .slice(from, from + READ_AT_ONCE)
+              .filter((entry) => subject === undefined || entry.subject === subject);
+            const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
+            // Retention may have deleted an event after the page was read.
+            const events = read.filter((event) => event !== undefined);
+            const lines = events.map(
+              (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
+            );
+            await terminal.write(lines.join(""));
+            count += events.length;
+          }
+          terminal.progress(`${count} events`);
+          page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
         }
-        terminal.progress(`${count} events`);
-        page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
       }
-    }
-    await noteIfEmpty(inbox, terminal);
-  });
+      await noteIfEmpty(inbox, terminal);
+    },
+  );
 }
 
 function addImportCommand(parent: Command, context: CommandContext): void {

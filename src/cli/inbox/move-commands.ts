@@ -57,11 +57,11 @@ const RETRY: Move = {
 const DISCARD: Move = {
   how: "discard",
   moved: "discarded",
-  from: ["dead", "quarantined"],
+  from: ["done", "dead", "quarantined"],
   texts: {
     moved: "discarded",
     not_found: "not found",
-    wrong_state: "not discarded: it is neither dead nor quarantined",
+    wrong_state: "not discarded: it waits, or its callback runs",
   },
 };
 
@@ -83,7 +83,7 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
   const discard = defineMove(
     parent,
     "discard",
-    "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
+    "Give up dead or quarantined events, or delete the payload of done ones. Their ids stay known, so they are not accepted again.",
   ).option("--yes", "required with --all-dead and --state");
   runs(discard, context, (ids, options) => {
     const queries = selectedQueries(ids, options);

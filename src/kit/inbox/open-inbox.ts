@@ -5,6 +5,7 @@ import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
+import { erase, type EraseQuery, type Erasure } from "./erase.js";
 import { readFailures } from "./failures.js";
 import { laneKey } from "./lane.js";
 import { readInboxState, type InboxState } from "./situation.js";
@@ -131,14 +132,23 @@ export interface Inbox {
   /** The same for several events. @returns one outcome for each, in order */
   retryNow(eventIds: readonly string[]): Promise<MoveOutcome[]>;
   /**
-   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays
-   * known.
+   * Deletes the payload of a `done`, `dead` or `quarantined` event, which is `done` then. Its id
+   * stays known.
    *
    * @throws SignalboxError `option_invalid`, `store_failed`
    */
   discard(eventId: string): Promise<MoveOutcome>;
   /** Discards several events. @returns one outcome for each, in order */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /**
+   * Erases what is stored of events in any state: their payload, errors, history, subject and key of
+   * the option `order`. Those that wait are not handed off any more. Their ids and types stay, so
+   * that a redelivery is a duplicate; an id with the text or subject that was given is replaced by
+   * its hash. See docs/personal-data.md.
+   *
+   * @throws SignalboxError `option_invalid`, `store_failed`
+   */
+  erase(query: EraseQuery): Promise<Erasure>;
   /**
    * With the option `order`: lets the events behind a `dead` one with this key go on. The dead one
    * stays dead.
@@ -166,6 +176,8 @@ export interface OpenInbox extends Omit<Inbox, "stats"> {
   get(eventId: string, mostBytes?: number): Promise<StoredEvent | undefined>;
   /** @param since as {@link readInboxState} has it */
   state(now: number, since?: number): Promise<EndpointState>;
+  /** @param isDry only counts the events */
+  erase(query: EraseQuery, isDry?: boolean): Promise<Erasure>;
   /** `replay`, and `retryNow` for what waits. */
   retry(eventIds: readonly string[]): Promise<RetryOutcome[]>;
 }
@@ -224,6 +236,11 @@ export function openInbox(
     },
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
+    async erase(query, isDry = false) {
+      const result = await erase(store, endpoint, query, isDry);
+      receiver?.nudge();
+      return result;
+    },
     failures: () => readFailures(store, endpoint),
     async unblock(key) {
       if (typeof key !== "string" || key === "") {

@@ -37,7 +37,7 @@ const PORTION_EVERY_MS = 100;
 /**
  * While events wait to be stored, a portion is postponed, but only this often. So at least 1,600
  * rows a second are pruned, also under a load that never ends; in SQLite a portion blocks the event
- * loop for about 4 ms.
+ * loop for about 8 ms, half of it to overwrite what is deleted.
  */
 const MOST_POSTPONEMENTS = 2;
 

@@ -1,6 +1,7 @@
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { Lane } from "./lane.js";
+import type { Mentioning } from "./mentions.js";
 import type { Batch, BatchResult, CrashedEvent, NewEvent, Settlement } from "./batch.js";
 import type {
   Activity,
@@ -333,16 +334,40 @@ export interface InboxStore {
    * - **G10** It moves only `done`, `dead` and `quarantined` events that have their payload. It
    *   reads the body of an event that is `quarantined` or has an empty type, and stores the id and
    *   type that it reads, or its `ownId` if another event, which differs in type, subtype, subject
-   *   or body, has that id. `discard` deletes the payload of a `dead` or `quarantined` event but
-   *   keeps its id.
+   *   or body, has that id. `discard` deletes the payload of a `done`, `dead` or
+   *   `quarantined` event but keeps its id.
    *
    * @returns one outcome for each, in order
    */
   replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
   /** Makes `ready` events due now. @returns one outcome for each, in order */
   retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]>;
-  /** Makes events `done` without handing them off. @returns one outcome for each, in order. */
+  /** Makes events `done` without handing them off, and deletes their payload. @returns one outcome for each, in order. */
   discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
+  /**
+   * Deletes everything of events in any state but their keys, types and body hashes.
+   *
+   * - **G20** They are `done` with the error `ERASED`, and leave their lanes, whose next events are
+   *   due. A `leased` one ends so with its settlement, whatever that says, or with its process; until
+   *   then it is the head of its lane. A new event with the key of an erased one is its duplicate,
+   *   and reported as `isBackfilled`. An id that has `hidden`, whatever the case of its letters, is
+   *   replaced: see `ERASED_ID`. Reports and alarms that have `hidden` are deleted.
+   *
+   * @returns one outcome for each, in order. `wrong_state`: a transaction holds it
+   */
+  erase(events: readonly EventKey[], hidden: string | null): Promise<MoveOutcome[]>;
+  /** One page of the events that have a text, off the event loop. Optional. */
+  mentioning?(endpoint: string, text: string, afterSeq: number): Promise<Mentioning>;
+  /**
+   * Removes what is left of erased events from the medium. @returns why something may be left; null
+   * when nothing is
+   */
+  wipe(hidden: string | null): Promise<string | null>;
+  /**
+   * Writes the medium anew, without what older versions left in it. For a tool; receivers would have
+   * to wait. Optional.
+   */
+  vacuum?(): Promise<void>;
   /** A dead head lets the others of its lane go on. @returns whether there was one */
   unblock(endpoint: string, key: Lane["key"]): Promise<boolean>;
   /**

@@ -4,6 +4,15 @@ export const DEFAULT_SENDER = "signals";
 /** The `lastError` of an event that is `done` because no function of `onEvent` takes its type. */
 export const NO_HANDLER = "no_handler";
 
+/** The `lastError` of an event that `inbox.erase` has erased. */
+export const ERASED = "erased";
+
+/**
+ * The id of an erased event whose own id was personal is this and the SHA-256 of that id, in hex. A
+ * redelivery is looked up under it too.
+ */
+export const ERASED_ID = "erased:";
+
 /** What tools say of an event that {@link isIgnored}. */
 export const IGNORED = "ignored: no function of onEvent takes its type";
 

@@ -46,6 +46,7 @@ export function memoryStore(): InboxStore {
       clocks.delete(endpoint);
     },
     ...createOperations(run, async (transaction) => run(transaction)),
+    wipe: async () => null,
     hasReceiver: async (endpoint) => clocks.has(endpoint),
     stats: async (endpoint) => run(({ queries }, nowAt) => queries.stats(endpoint, nowAt)),
   };

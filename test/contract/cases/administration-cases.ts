@@ -289,16 +289,16 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
   ),
   storeCase(
     "G10",
-    "discard deletes the payload of a dead or quarantined event and keeps its id",
+    "discard deletes the payload of a done, dead or quarantined event and keeps its id",
     async ({ store }) => {
       for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
         await acceptAs(store, `evt_${state}`, state);
       const discard = async (eventId: string) =>
         (await store.discard([{ endpoint: ENDPOINT, eventId }]))[0];
       strictEqual(await discard("evt_missing"), "not_found", "an unknown event was discarded");
-      for (const state of ["ready", "leased", "done"])
+      for (const state of ["ready", "leased"])
         strictEqual(await discard(`evt_${state}`), "wrong_state", `a ${state} event was discarded`);
-      for (const eventId of ["evt_dead", "evt_quarantined"]) {
+      for (const eventId of ["evt_done", "evt_dead", "evt_quarantined"]) {
         strictEqual(await discard(eventId), "moved", `${eventId} was not discarded`);
         const entry = await store.get(ENDPOINT, eventId);
         deepStrictEqual(

@@ -1,8 +1,17 @@
-import { NEVER, MOST_PAST_STEPS } from "../../inbox/stored-events.js";
+import { ERASED, ERASED_ID, NEVER, MOST_PAST_STEPS } from "../../inbox/stored-events.js";
 
 /** Of an event in its lane, as `lanes.ts` of SQLite has it. */
 export const HEAD = 1;
 export const WAITING = 2;
+
+/** The id of an erased event, in place of this one. */
+export const erasedId = (id: string): string =>
+  `'${ERASED_ID}' || encode(sha256(convert_to(${id}, 'UTF8')), 'hex')`;
+
+/** Ends the leases of erased events; see `erase` of the port. */
+export const endErased = (now: string, seqs: string): string =>
+  `UPDATE inbox SET state = 'done', due_at = ${now}, claimed_by = NULL
+    WHERE seq = ANY (${seqs}) AND token < 0 AND state = 'leased';`;
 
 /** How often an owner looks for leases of dead owners. */
 const SWEEP_EVERY_MS = 1000;
@@ -104,10 +113,11 @@ const SETTLE = `
     IF cardinality(v_settled) = cardinality(p_seqs) THEN
       RETURN NULL;
     END IF;
+    ${endErased("p_now", "ARRAY(SELECT unnest(p_seqs) EXCEPT SELECT unnest(v_skipped))")}
     RETURN (
       SELECT json_agg(
         CASE
-          WHEN inbox.token IS DISTINCT FROM s.token THEN 'false'
+          WHEN abs(inbox.token) IS DISTINCT FROM s.token THEN 'false'
           WHEN s.seq = ANY (v_settled) THEN 'true'
           WHEN inbox.state = 'leased' THEN '"locked"'
           WHEN inbox.state = 'done' AND s.state <> 'done' AND s.seq = ANY (p_completing) THEN '"completed"'
@@ -126,7 +136,7 @@ const COMPLETE = `
   LANGUAGE plpgsql SECURITY DEFINER ${IN_SCHEMA} AS $$
   BEGIN
     UPDATE inbox SET state = 'done', due_at = now_ms(), claimed_by = NULL, attempts = attempts + 1
-    WHERE seq = p_seq AND token = p_token AND state = 'leased';
+    WHERE seq = p_seq AND abs(token) = p_token AND state = 'leased';
     IF NOT FOUND THEN
       RAISE EXCEPTION 'signalbox: this hand-off has lost its event, or has completed it before' USING
         ERRCODE = '${HANDOFF_LOST}',
@@ -159,6 +169,12 @@ const ACCEPT = `
     v_new bigint[];
     v_seqs bigint[];
   BEGIN
+    IF EXISTS (SELECT FROM inbox WHERE endpoint = p_endpoint AND event_id > '${ERASED_ID}' AND event_id < '${ERASED_ID}~') THEN
+      p_ids := ARRAY(
+        SELECT coalesce((SELECT old.event_id FROM inbox old
+          WHERE old.endpoint = p_endpoint AND old.event_id = ${erasedId("e.id")}), e.id)
+        FROM unnest(p_ids) WITH ORDINALITY AS e(id, n) ORDER BY e.n);
+    END IF;
     IF p_lanes IS NOT NULL THEN
       -- In the order of arrival, although the ids are sorted.
       v_seqs := ARRAY(SELECT nextval('inbox_seq_seq') FROM generate_series(1, cardinality(p_ids)));
@@ -199,7 +215,8 @@ const ACCEPT = `
         array_agg(
           CASE
             WHEN old.seq = ANY (v_new) AND old.content_key IS NOT DISTINCT FROM e.content_key THEN 'new'
-            WHEN b.received LIKE '%"backfilled":true%' THEN
+            WHEN b.received LIKE '%"backfilled":true%'
+              OR (b.seq IS NULL AND coalesce(old.last_error, alike.last_error) = '${ERASED}') THEN
               CASE WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other backfilled' ELSE 'same backfilled' END
             WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other'
             WHEN (coalesce(old.type, alike.type), coalesce(old.subtype, alike.subtype), coalesce(old.subject, alike.subject))

@@ -1,10 +1,10 @@
-import { NEVER, ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
-import { HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
+import { ERASED, NEVER, ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
+import { erasedId, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events
 // in these states are locked.
-const lockIf = (condition: string): string => `SELECT * INTO v_row FROM inbox
-      WHERE endpoint = e.endpoint AND event_id = e.id AND ${condition} FOR UPDATE;
+const lockIf = (condition: string, how = ""): string => `SELECT * INTO v_row FROM inbox
+      WHERE endpoint = e.endpoint AND event_id = e.id AND ${condition} FOR UPDATE${how};
       IF NOT FOUND THEN
         v_outcome := CASE WHEN EXISTS (SELECT FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id)
           THEN 'wrong_state' ELSE 'not_found' END;`;
@@ -82,8 +82,13 @@ const REPLAY = `
 `;
 
 // A function that moves each event that meets the condition.
-const moves = (name: string, condition: string, update: string, lock = ""): string => `
-  CREATE OR REPLACE FUNCTION ${name}(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+const moves = (
+  name: string,
+  condition: string,
+  update: string,
+  { lock = "", how = "", more = "" } = {},
+): string => `
+  CREATE OR REPLACE FUNCTION ${name}(p_endpoints text[], p_ids text[]${more}) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_outcomes text[] := '{}';
     v_outcome text;
@@ -92,7 +97,7 @@ const moves = (name: string, condition: string, update: string, lock = ""): stri
   BEGIN
     ${SYNC}${lock}
     FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
-      ${lockIf(condition)}
+      ${lockIf(condition, how)}
       ELSE
         ${update}
         v_outcome := 'moved';
@@ -111,12 +116,36 @@ const RETRY_NOW = moves(
 
 const DISCARD = moves(
   "discard",
-  "state IN ('dead', 'quarantined')",
-  `UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
+  "state IN ('done', 'dead', 'quarantined')",
+  `UPDATE inbox SET state = 'done', due_at = CASE WHEN state = 'done' THEN due_at ELSE now_ms() END, parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
         PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);`,
-  lockLanes(),
+  { lock: lockLanes() },
+);
+
+// The settlement of a lease does not find a negative token, and then ends the event: see END_ERASED.
+const ERASE = moves(
+  "erase",
+  "true",
+  `UPDATE inbox SET
+          event_id = CASE WHEN strpos(lower(event_id), lower(p_hidden)) > 0 THEN ${erasedId("event_id")} ELSE event_id END,
+          state = CASE WHEN state = 'leased' THEN state ELSE 'done' END,
+          token = CASE WHEN state = 'leased' THEN -abs(token) ELSE token END,
+          due_at = CASE WHEN state IN ('leased', 'done') THEN due_at ELSE now_ms() END,
+          queue_at = NULL, parked_at = NULL, has_payload = false, subject = NULL, lane = NULL, lane_skips = NULL,
+          burst = NULL, burst_rank = NULL,
+          last_error = '${ERASED}'
+        WHERE seq = v_row.seq;
+        DELETE FROM inbox_body WHERE seq = v_row.seq;
+        DELETE FROM inbox_history WHERE seq = v_row.seq;
+        DELETE FROM inbox_report WHERE endpoint = e.endpoint AND strpos(report, p_hidden) > 0;
+        DELETE FROM inbox_alarm WHERE endpoint = e.endpoint AND strpos(state, p_hidden) > 0;
+        DELETE FROM inbox_lane
+        WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${WAITING} AND seq = v_row.seq;
+        UPDATE inbox_burst SET earlier = earlier - 1 WHERE id = v_row.burst;
+        PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);`,
+  { lock: lockLanes(), how: " SKIP LOCKED", more: ", p_hidden text" },
 );
 
 // No index finds old events, as it would have to change with each settlement. So prune walks
@@ -156,4 +185,4 @@ const PRUNE = `
   END $$;
 `;
 
-export const OTHER_FUNCTIONS = REPLAY + RETRY_NOW + DISCARD + PRUNE;
+export const OTHER_FUNCTIONS = REPLAY + RETRY_NOW + DISCARD + ERASE + PRUNE;

@@ -1,6 +1,13 @@
 import { NEVER } from "../../inbox/stored-events.js";
 import { CRASH_DELAYS_MS, CRASH_LOOP } from "../../inbox/crashes.js";
-import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, SYNC } from "./commit-functions.js";
+import {
+  BY_INDEX,
+  endErased,
+  IN_SCHEMA,
+  LOCK_CLASS,
+  MOST_FREED,
+  SYNC,
+} from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
 export const DEAD_AFTER_MS = 5000;
@@ -27,6 +34,7 @@ const FREE_CRASHED = `
     v_attempts int[];
     v_dead json;
   BEGIN
+    ${endErased("p_now", "p_seqs")}
     WITH freed AS (
       UPDATE inbox SET
         token = token + 1,
@@ -228,7 +236,8 @@ const FREE_OWN = `
     v_freed int;
   BEGIN
     ${SYNC}
-    UPDATE inbox SET state = 'ready', token = token + 1, claimed_by = NULL, due_at = v_now, queue_at = v_now
+    UPDATE inbox SET state = CASE WHEN token < 0 THEN 'done' ELSE 'ready' END, token = token + 1, claimed_by = NULL,
+      due_at = v_now, queue_at = CASE WHEN token > 0 THEN v_now END
     WHERE seq = ANY (ARRAY(
       SELECT i.seq FROM inbox_owner, leased_to(id, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)) AS leased(seq)
       JOIN inbox i USING (seq)

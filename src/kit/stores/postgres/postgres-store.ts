@@ -254,6 +254,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       }),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
+    wipe: async () =>
+      "PostgreSQL's files keep what was deleted until VACUUM FULL; its WAL, standbys and backups for as long as they are kept.",
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
   };
 }

@@ -74,6 +74,7 @@ export const QUERIES = [
   "replay",
   "retryNow",
   "discard",
+  "erase",
   "unblock",
   "tendLanes",
   "prune",
@@ -256,6 +257,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     },
     retryNow: (events) => move("retry_now($1, $2)", keysOf(events)),
     discard: (events) => move("discard($1, $2)", keysOf(events)),
+    erase: (events, hidden) => move("erase($1, $2, $3)", [...keysOf(events), hidden]),
     async unblock(endpoint, key) {
       const [row] = await run<{ found: boolean }>(`SELECT ${name}.unblock($1, $2) AS found`, [
         endpoint,

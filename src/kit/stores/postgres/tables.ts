@@ -207,4 +207,6 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (endpoint, kind)
   );
 `,
+  // Erased events: only functions have changed.
+  "",
 ];

@@ -1,7 +1,11 @@
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import type { Database } from "../../../base/sqlite/database.js";
+import { mentioningOf, type Mentioning } from "../../inbox/mentions.js";
 import { createQueries } from "./queries.js";
 import { writeNothing } from "./schema.js";
+
+/** A checkpoint waits for so many events at most. */
+const LOOKED_AT_ONCE = 50;
 
 /** Tasks that take long or wait for the disk. The event loop must not wait for them. */
 export function createBackgroundTasks(db: Database, path: string) {
@@ -37,6 +41,13 @@ export function createBackgroundTasks(db: Database, path: string) {
       // The transaction keeps other processes from writing to the WAL meanwhile.
       db.transaction(() => writeAgain(`${path}-wal`)).immediate();
       return restart("TRUNCATE");
+    },
+    /** The same, and empties the WAL's file. */
+    truncateWal: () => restart("TRUNCATE"),
+    mentioning(endpoint: string, text: string, afterSeq: number): Mentioning {
+      const page = queries.list({ endpoint, afterSeq, limit: LOOKED_AT_ONCE });
+      const events = page.map(({ eventId }) => queries.get(endpoint, eventId, undefined));
+      return mentioningOf(page, events, text);
     },
     stats: (endpoint: string, now: number) => queries.stats(endpoint, () => now),
   };

@@ -33,6 +33,7 @@ const db = loadDriver(driver).open(path, {
   fileMustExist: true,
 });
 db.pragma("synchronous = FULL");
+db.pragma("secure_delete = ON");
 db.pragma("checkpoint_fullfsync = ON");
 db.pragma("wal_autocheckpoint = 0");
 db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);

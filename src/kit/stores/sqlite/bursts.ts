@@ -62,7 +62,7 @@ export function prepareBursts(db: Database) {
     "UPDATE inbox_burst SET earlier = earlier - 1 WHERE id = (SELECT burst FROM inbox WHERE seq = ?)",
   );
   const leave = db.prepare<[number]>(
-    "UPDATE inbox SET burst = NULL, last_error = NULL WHERE seq = ? AND burst IS NOT NULL",
+    "UPDATE inbox SET burst = NULL WHERE seq = ? AND burst IS NOT NULL",
   );
 
   return {

@@ -1,4 +1,4 @@
-import { codeOf } from "../../../base/errors.js";
+import { codeOf, ignore } from "../../../base/errors.js";
 import type { Background } from "./background.js";
 import type { CheckpointCounts } from "./diagnostics.js";
 
@@ -32,13 +32,13 @@ export function createCheckpointer(background: Background) {
   let isPartial = false;
   let isStopped = false;
 
-  async function checkpoint(): Promise<void> {
+  async function checkpoint(end: "restartWal" | "truncateWal"): Promise<boolean> {
     let restarted = false;
     try {
       isPartial = true;
       await background.run("checkpoint");
       mustCommitsWait = true;
-      restarted = await background.run("restartWal");
+      restarted = await background.run(end);
       if (restarted) isPartial = false;
       counts[restarted ? "done" : "blocked"] += 1;
     } catch (error) {
@@ -46,6 +46,23 @@ export function createCheckpointer(background: Background) {
       failed(error);
     }
     beginsAt = restarted ? CHECKPOINT_FRAMES : frames + CHECKPOINT_FRAMES;
+    return restarted;
+  }
+
+  function begin(end: Parameters<typeof checkpoint>[0]): Promise<boolean> {
+    const restarted = checkpoint(end).finally(() => {
+      running = null;
+      mustCommitsWait = false;
+    });
+    running = restarted.then(ignore);
+    return restarted;
+  }
+
+  /** Copies the whole WAL into the file, and empties it. @returns false if a reader needs it */
+  async function truncate(): Promise<boolean> {
+    if (running === null) return !isStopped && begin("truncateWal");
+    await running;
+    return truncate();
   }
 
   /** To be called with the error of every task that syncs the file. */
@@ -63,11 +80,9 @@ export function createCheckpointer(background: Background) {
     committed(length: number): void {
       frames = length;
       if (running !== null || isStopped || frames < beginsAt) return;
-      running = checkpoint().finally(() => {
-        running = null;
-        mustCommitsWait = false;
-      });
+      void begin("restartWal");
     },
+    truncate,
     failed,
     /**
      * True when this process must not restart the WAL, because it has the only copy of pages that

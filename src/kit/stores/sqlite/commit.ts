@@ -13,7 +13,8 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
-import { NEVER, countDone, noActivity } from "../../inbox/stored-events.js";
+import { ERASED_ID, NEVER, countDone, noActivity } from "../../inbox/stored-events.js";
+import { erasedId, IS_ERASED } from "./erase.js";
 import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import { prepareActivity } from "./queries.js";
@@ -63,12 +64,22 @@ export function createCommitter(db: Database, shared: boolean) {
   /** What the running commit has counted. */
   let counts = noActivity();
   let superseded = 0;
-  type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
-  const original =
-    "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
+  type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & {
+    seq: number;
+    isErased: number;
+  };
+  const original = `
+    SELECT seq, type, subtype, subject, body_hash AS bodyHash, ${IS_ERASED} AS isErased
+    FROM inbox WHERE endpoint = ?`;
   const findKey = db.prepare<[string, string], OriginalRow>(`${original} AND event_id = ?`);
   const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(
     `${original} AND content_key = ?`,
+  );
+  const areIdsErased = db.prepare<[string]>(
+    `SELECT 1 FROM inbox WHERE endpoint = ? AND event_id > '${ERASED_ID}' AND event_id < '${ERASED_ID}~' LIMIT 1`,
+  );
+  const endErased = db.prepare<[number, number]>(
+    "UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ? AND token < 0 AND state = 'leased'",
   );
   const markRepeated = db.prepare<[number]>("UPDATE inbox SET possibly_repeated = 1 WHERE seq = ?");
   const settleSql = `
@@ -152,6 +163,15 @@ export function createCommitter(db: Database, shared: boolean) {
     return { status: "accepted", seq, token };
   }
 
+  /** An event whose id was erased gets the one that is stored in its place. */
+  function withErasedIds(events: readonly NewEvent[], endpoint: string): readonly NewEvent[] {
+    if (events.length === 0 || areIdsErased.get(endpoint) === undefined) return events;
+    return events.map((event) => {
+      const eventId = erasedId(event.eventId);
+      return findKey.get(endpoint, eventId) === undefined ? event : { ...event, eventId };
+    });
+  }
+
   function duplicateOf(event: NewEvent, endpoint: string): AcceptResult {
     const byId = findKey.get(endpoint, event.eventId);
     const stored = byId ?? findContent.get(endpoint, event.contentKey);
@@ -161,7 +181,8 @@ export function createCommitter(db: Database, shared: boolean) {
       seq: stored.seq,
       sameBody: Buffer.compare(stored.bodyHash, event.bodyHash) === 0,
       otherThan: isSameEvent(stored, event) ? null : byId === undefined ? "content" : "id",
-      isBackfilled: payloads.findReceived(stored.seq, 0).backfilled === true,
+      isBackfilled:
+        stored.isErased === 1 || payloads.findReceived(stored.seq, 0).backfilled === true,
       differing: differingFacts(stored, event),
     };
   }
@@ -186,10 +207,17 @@ export function createCommitter(db: Database, shared: boolean) {
       for (let seq = first.seq; seq < first.seq + length; seq += 1) {
         // No event is leased under this token now. If it is still the token of the event, a
         // settlement has ended that lease.
-        applied.push(areAllApplied || findToken.get(seq) === first.token);
+        applied.push(areAllApplied || isSettled(seq, first.token, now));
       }
     }
     return applied;
+  }
+
+  /** Whether this was the last lease of the event; if it was erased meanwhile, it ends here. */
+  function isSettled(seq: number, token: number, now: number): boolean {
+    const last = findToken.get(seq);
+    if (last === -token) endErased.run(now, seq);
+    return last === token || last === -token;
   }
 
   /**
@@ -218,11 +246,8 @@ export function createCommitter(db: Database, shared: boolean) {
     now: number,
   ): number {
     const ended = settlements.filter(
-      ({ seq, state, lane = null }, index) =>
-        lane !== null &&
-        state !== "ready" &&
-        applied[index] === true &&
-        lanes.ended(seq, endpoint, lane, now),
+      ({ seq, lane = null }, index) =>
+        lane !== null && applied[index] === true && lanes.ended(seq, endpoint, lane, now),
     );
     return ended.length;
   }
@@ -231,6 +256,7 @@ export function createCommitter(db: Database, shared: boolean) {
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const dead: CrashedEvent[] = [];
     for (const seq of seqs) {
+      if (endErased.run(now, seq).changes > 0) continue;
       const { crashes: before, ...event } = findCrashed.get(seq) as CrashedEvent & {
         crashes: number;
       };
@@ -282,7 +308,9 @@ export function createCommitter(db: Database, shared: boolean) {
     superseded = 0;
     const settlements = settle(batch.settlements, now);
     const promoted = promote(batch.settlements, settlements, endpoint, now);
-    const accepts = batch.accepts.map((event) => accept(event, endpoint, now));
+    const accepts = withErasedIds(batch.accepts, endpoint).map((event) =>
+      accept(event, endpoint, now),
+    );
     const claimed = batch.claim === null ? null : claim(batch.claim, endpoint, now);
     activity.add(endpoint, counts, now);
     return { settlements, promoted, superseded, accepts, claim: claimed };
@@ -293,7 +321,7 @@ export function createCommitter(db: Database, shared: boolean) {
     // Leases in a shared file may belong to a living process, so they end only when they expire.
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-    for (const seq of orphans) free.run(now, now, seq);
+    for (const seq of orphans) if (endErased.run(now, seq).changes === 0) free.run(now, now, seq);
     // After a failure, this write shows whether the disk works, even if no lease was freed.
     writeNothing(db);
     return { freed: orphans.length, dead: [] };

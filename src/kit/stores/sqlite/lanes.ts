@@ -49,7 +49,7 @@ export function prepareLanes(db: Database) {
   const find = db.prepare<[number], Row>(
     "SELECT endpoint, lane, lane_skips AS skips FROM inbox WHERE seq = ?",
   );
-  const setLane = db.prepare<[Uint8Array, number, number]>(
+  const setLane = db.prepare<[Uint8Array | null, number | null, number]>(
     "UPDATE inbox SET lane = ?, lane_skips = ? WHERE seq = ?",
   );
   const findPlace = db
@@ -201,6 +201,18 @@ export function prepareLanes(db: Database) {
       if (before !== undefined) wait(before, endpoint, lane);
       ended(seq, endpoint, lane, now);
       promote(endpoint, lane, now);
+    },
+    /** To be called when an event is erased, which may be `leased`: then it stays the head. */
+    forget(seq: number, now: number): void {
+      const { endpoint, lane } = find.get(seq) as Row;
+      if (lane === null) return;
+      const before = bursts.givenUp(seq);
+      bursts.left(seq);
+      drop.run(endpoint, lane, WAITING, seq);
+      if (before !== undefined) wait(before, endpoint, lane);
+      ended(seq, endpoint, lane, now);
+      promote(endpoint, lane, now);
+      setLane.run(null, null, seq);
     },
     /**
      * To be called when an event is ready again by hand: the head stays, and another one waits

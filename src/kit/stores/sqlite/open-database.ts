@@ -67,6 +67,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     db.pragma("synchronous = FULL");
     switchToWal(db);
     if (canMake) migrate(db, isAlone);
+    // What is deleted is overwritten with zeros; see erase.ts.
+    db.pragma("secure_delete = ON");
     // On macOS, checkpoints sync to the medium itself; elsewhere this has no effect.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);

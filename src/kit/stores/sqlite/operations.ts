@@ -2,6 +2,7 @@ import type { Database } from "../../../base/sqlite/database.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { prepareErase, type Erasures } from "./erase.js";
 import { prepareLanes, type Lanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import {
@@ -21,6 +22,7 @@ export interface PreparedInbox {
   lanes: Lanes;
   failures: Failures;
   searchSteps: SearchSteps;
+  erasures: Erasures;
 }
 
 export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
@@ -31,6 +33,7 @@ export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
     lanes: prepareLanes(db),
     failures: prepareFailures(db),
     searchSteps: prepareSearch(db),
+    erasures: prepareErase(db),
   };
 }
 
@@ -71,6 +74,8 @@ export function createOperations(
     replay: (events, readAgain) =>
       change(({ queries }, nowAt) => queries.replay(events, readAgain, nowAt)),
     discard: (events) => change(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    erase: (events, hidden) =>
+      change(({ erasures }, nowAt) => erasures.erase(events, hidden, nowAt)),
     unblock: (endpoint, key) =>
       change(({ lanes }, nowAt) => lanes.unblock(endpoint, key, nowAt(endpoint))),
     tendLanes: async (endpoint, ordered) =>

@@ -113,7 +113,7 @@ export function createQueries(db: Database) {
   const toReady = db.prepare(`
     UPDATE inbox SET event_id = @eventId, type = @type, subtype = @subtype, subject = @subject, state = 'ready',
       due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
-      possibly_repeated = iif(state = 'done', 1, possibly_repeated)
+      possibly_repeated = iif(state = 'done', 1, possibly_repeated), last_error = iif(burst IS NULL, last_error, NULL)
     WHERE seq = @seq`);
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
   const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
@@ -179,8 +179,8 @@ export function createQueries(db: Database) {
   }
 
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
-    if (state !== "dead" && state !== "quarantined") return "wrong_state";
-    toDone.run(now, seq);
+    if (state === "ready" || state === "leased") return "wrong_state";
+    if (state !== "done") toDone.run(now, seq);
     lanes.giveUp(seq, now);
     drop(seq);
     return "moved";

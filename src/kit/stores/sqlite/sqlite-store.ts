@@ -20,6 +20,7 @@ import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
 import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { isOwned } from "./owner-lock.js";
 import { damagedError, isBusy, isFull, storeError } from "./store-error.js";
+import { hasTraces } from "./traces.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
 export type { CheckpointCounts, SqliteDiagnostics } from "./diagnostics.js";
@@ -255,6 +256,23 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     }
   }
 
+  const inBackground: Background["run"] = async (...task) => {
+    try {
+      return await connected().background.run(...task);
+    } catch (error) {
+      throw storeError(error, path);
+    }
+  };
+
+  /** @returns false if a reader needs the WAL */
+  async function truncateWal(): Promise<boolean> {
+    for (let tries = 0; tries < TRUNCATE_TRIES; tries += 1) {
+      // Another process may have been writing.
+      if (await connected().checkpointer.truncate()) return true;
+    }
+    return false;
+  }
+
   const operations = createOperations(read, write);
 
   return {
@@ -286,18 +304,29 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     ...operations,
     commit: (batch) => handingOff(() => operations.commit(batch)),
     reclaim: (request) => handingOff(() => operations.reclaim(request)),
+    mentioning: (endpoint, text, afterSeq) => inBackground("mentioning", endpoint, text, afterSeq),
+    async wipe(hidden) {
+      const { db, path: file, erasures } = connected();
+      if (!(await truncateWal()))
+        return "A reader, such as a backup, needs pages of the -wal file: erase again when it has ended.";
+      const pageBytes = db.pragma("page_size", { simple: true }) as number;
+      const traces = [...erasures.traces, ...(hidden === null ? [] : [hidden])];
+      if (erasures.isUnclean() || (await hasTraces(file, pageBytes, traces)))
+        return "Unused parts of the file have copies: stop the receiver, and run: npx signalbox inbox vacuum";
+      erasures.traces.clear();
+      return null;
+    },
+    async vacuum() {
+      read(({ db }) => db.exec("VACUUM; DELETE FROM inbox_unclean"));
+      if (await truncateWal()) return;
+      const help = "Run it again when its readers, such as a backup, have ended.";
+      throw new SignalboxError("store_failed", `The inbox ${path} is being read.`, help);
+    },
     async hasReceiver(endpoint) {
       const { path: file } = connected();
       return operator ? safely(() => isOwned(file), null) : clocks.has(endpoint);
     },
-    async stats(endpoint) {
-      const { background } = connected();
-      return background
-        .run("stats", endpoint, clockOf(clocks, endpoint).now())
-        .catch((error: unknown) => {
-          throw storeError(error, path);
-        });
-    },
+    stats: async (endpoint) => inBackground("stats", endpoint, clockOf(clocks, endpoint).now()),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -313,6 +342,9 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     },
   };
 }
+
+/** Each waits for 100 ms. */
+const TRUNCATE_TRIES = 10;
 
 /** How long a commit is retried while another process writes. */
 const BUSY_LIMIT_MS = 2500;

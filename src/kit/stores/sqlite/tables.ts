@@ -160,6 +160,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (endpoint, kind)
   ) STRICT, WITHOUT ROWID;
 `,
+  // From now on `secure_delete` overwrites what is deleted. A file of an older version has copies in
+  // free pages, until a vacuum; a new one has no event yet.
+  `
+  CREATE TABLE inbox_unclean AS SELECT seq FROM inbox LIMIT 1;
+`,
 ];
 
 /**

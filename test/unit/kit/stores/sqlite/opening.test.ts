@@ -48,6 +48,7 @@ const LANDED = [
   "1105dd646bcf1dd5",
   "319fb39ffd2b893e",
   "090b0c5999ee9453",
+  "7060ed8045f04710",
 ];
 
 test.each([
