@@ -39,6 +39,8 @@ test("the callback gets the event and all about its hand-off", async () => {
     possiblyRepeated: false,
     replayed: false,
     rawBody: body,
+    eventId: event.id,
+    tenant: null,
     earlier: [],
     earlierCount: 0,
   };
