@@ -32,7 +32,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 function packNow(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
   // As `prepack` does it, too.
-  execFileSync(process.execPath, ["test/toolchain/prune-types.js"], { cwd: ROOT });
+  execFileSync(process.execPath, ["test/toolchain/prune-dist.js"], { cwd: ROOT });
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], {
     cwd: ROOT,

@@ -1,6 +1,10 @@
-// Deletes the declarations that no export of the package leads to: nobody can import their modules.
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+// Makes the package smaller: deletes the declarations that no export of it leads to, since nobody can
+// import their modules, and from modules the doc comments, which the declarations have.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
+
+/** On lines of its own. */
+const DOC_COMMENT = /^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/\n/gm;
 
 const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
 const typesOf = (module) => module.replace(/\.js$/, ".d.ts");
@@ -18,4 +22,8 @@ for (const file of waiting) {
 for (const path of readdirSync("dist", { recursive: true })) {
   const file = join("dist", path);
   if (file.endsWith(".d.ts") && !reached.has(file)) rmSync(file);
+  if (!file.endsWith(".js") || /^dist\/(bundled|pages)\//.test(file)) continue;
+  const code = readFileSync(file, "utf8");
+  const without = code.replaceAll(DOC_COMMENT, "");
+  if (without !== code) writeFileSync(file, without);
 }
