@@ -17,7 +17,7 @@ const TEXTS = {
     action: "Discard",
     text: "The payload of each is deleted, which cannot be undone. Its id stays known, so that it is not accepted again.",
     moved: "discarded",
-    wrongState: "neither given up nor unreadable",
+    wrongState: "waiting or running",
   },
 } as const;
 
