@@ -32,6 +32,7 @@ const LANDED = [
   { tables: "1735958d946541d7" },
   { tables: "1735958d946541d7" },
   { tables: "a49ec8c75ae56f36" },
+  { tables: "c44b57f85061501b" },
   { tables: "fd6f7408ec979353" },
   { tables: "fd6f7408ec979353", functions: "022ae9c5bac2998d" },
 ];
