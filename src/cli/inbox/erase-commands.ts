@@ -18,15 +18,17 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     .argument("[id...]", "the events' ids")
     .option("--subject <subject>", "the events about exactly this", notEmpty)
     .option("--containing <text>", "the events that have this text; each body is read", notEmpty)
+    .option("--tenant <name>", "of these only those of this tenant", notEmpty)
     .option("--dry-run", "count them, and erase nothing")
     .option("--yes", "required to erase");
   runsOnInbox(command, context, async (inbox, given, options) => {
-    const { subject, containing, dryRun, yes, json } = options;
+    const { subject, containing, tenant, dryRun, yes, json } = options;
     const ids = given.length > 0 ? given : undefined;
     const isDry = dryRun || !yes;
     let total = 0;
     for (const { endpoint, erase } of inbox.inboxes) {
-      const { erased, files, why } = await erase({ ids, subject, containing } as EraseQuery, isDry);
+      const query = { ids, subject, containing, tenant } as EraseQuery;
+      const { erased, files, why } = await erase(query, isDry);
       total += erased;
       if (isDry && !dryRun) continue;
       const count = `${formatCount(erased, "event")} of ${echoed(endpoint)}`;

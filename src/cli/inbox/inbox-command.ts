@@ -2,7 +2,7 @@ import { type Command, Option } from "#commander";
 import { DAY_MS } from "../../base/time/units.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import { RETENTION } from "../../kit/inbox/retention.js";
-import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
+import { EVENT_STATES, type InboxEntry } from "../../kit/inbox/stored-events.js";
 import { type CommandContext, runs } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
@@ -56,20 +56,22 @@ function addExportCommand(parent: Command, context: CommandContext): void {
     "Print all events as NDJSON, with headers and payload (base64).",
   )
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
-    .option("--subject <subject>", "only events about exactly this", notEmpty);
+    .option("--subject <subject>", "only events about exactly this", notEmpty)
+    .option("--tenant <name>", "only events of this tenant", notEmpty);
   runsOnInbox(
     command,
     context,
-    async (inbox, { state, subject }, { cli: { terminal, signal } }) => {
+    async (inbox, { state, subject, tenant }, { cli: { terminal, signal } }) => {
       let count = 0;
+      const isAsked = (entry: InboxEntry): boolean =>
+        (subject === undefined || entry.subject === subject) &&
+        (tenant === undefined || entry.eventId.startsWith(`${tenant}/`));
       for (const { get, list } of inbox.inboxes) {
         for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
           for (let from = 0; from < page.length; from += READ_AT_ONCE) {
             signal.throwIfAborted();
             if (terminal.isClosed) return;
-            const group = page
-              .slice(from, from + READ_AT_ONCE)
-              .filter((entry) => subject === undefined || entry.subject === subject);
+            const group = page.slice(from, from + READ_AT_ONCE).filter(isAsked);
             const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
             // Retention may have deleted an event after the page was read.
             const events = read.filter((event) => event !== undefined);

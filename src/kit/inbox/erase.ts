@@ -8,12 +8,12 @@ import type { EventKey, InboxStore } from "./store.js";
 export type EraseQuery =
   | { ids: readonly string[] }
   /** Those with exactly this subject. */
-  | { subject: string }
+  | { subject: string; tenant?: string | undefined }
   /**
    * Those that have this text, of at least 4 characters, whatever the case of its letters: in their
    * id, subject, errors, headers or body, also as JSON and forms write it. Each body is read.
    */
-  | { containing: string };
+  | { containing: string; tenant?: string | undefined };
 
 /** The result of `inbox.erase`. */
 export interface Erasure {
@@ -32,9 +32,11 @@ const schema = z
     ids: z.array(z.string()).optional(),
     subject: z.string().min(1).optional(),
     containing: z.string().min(4).optional(),
+    tenant: z.string().min(1).optional(),
   })
   .refine(
-    (query) => Object.values(query).filter((value) => value !== undefined).length === 1,
+    ({ tenant: _tenant, ...query }) =>
+      Object.values(query).filter((value) => value !== undefined).length === 1,
     "expected either ids, a subject, or containing",
   );
 
@@ -83,19 +85,20 @@ export async function erase(
 async function* eventsOf(
   store: InboxStore,
   endpoint: string,
-  { ids = [], subject, containing }: z.output<typeof schema>,
+  { ids = [], subject, containing, tenant }: z.output<typeof schema>,
 ): AsyncGenerator<readonly EventKey[]> {
+  const isIts = ({ eventId }: EventKey) => tenant === undefined || eventId.startsWith(`${tenant}/`);
   if (containing !== undefined) {
     const mentioning = store.mentioning ?? readMentioning;
     for (let afterSeq: number | null = 0; afterSeq !== null; await nextTurn()) {
       const page: Mentioning = await mentioning.call(store, endpoint, containing, afterSeq);
-      yield page.events;
+      yield page.events.filter(isIts);
       afterSeq = page.next;
     }
   } else if (subject !== undefined) {
     for (let beforeSeq: number | null | undefined; beforeSeq !== null;) {
       const page = await store.search(endpoint, { subject, beforeSeq, limit: PAGE });
-      yield page.entries;
+      yield page.entries.filter(isIts);
       beforeSeq = page.nextBeforeSeq;
     }
   } else {

@@ -167,6 +167,7 @@ const LEAST_OF = new Set([
   "signature_missing",
   "signature_malformed",
   "encoding_unsupported",
+  "handshake_refused",
   "body_timeout",
   "store_unavailable",
 ]);

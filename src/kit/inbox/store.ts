@@ -223,7 +223,7 @@ export interface InboxStore {
    *   `discard`, with a crash, or with `tendLanes`. The `seq` of new events of a commit are in its order. What
    *   `replay` makes `ready` waits in its lane, unless it is the head or there is none.
    * - **G18** A new event with a `burst` is not `leased`. If the event before it in its lane has one
-   *   too, was never `leased` and not replayed, the newer of the two (by rank; otherwise, and of
+   *   too, was never `leased`, the newer of the two (by rank; otherwise, and of
    *   equals, the new one) takes the place of both. The other one is `done`, `superseded by` it, and
    *   counted and named in `earlier` when the newer one is claimed. As a head it is due `quietMs` after
    *   the last new one, and at most `longestMs` after the first. Until it is `done`, `prune` deletes
@@ -351,7 +351,7 @@ export interface InboxStore {
    *   due. A `leased` one ends so with its settlement, whatever that says, or with its process; until
    *   then it is the head of its lane. A new event with the key of an erased one is its duplicate,
    *   and reported as `isBackfilled`. An id that has `hidden`, whatever the case of its letters, is
-   *   replaced: see `ERASED_ID`. Reports and alarms that have `hidden` are deleted.
+   *   replaced: see `ERASED_ID`. Reports that have `hidden` are deleted, and texts of alarms.
    *
    * @returns one outcome for each, in order. `wrong_state`: a transaction holds it
    */

@@ -46,9 +46,14 @@ export function createBackfill(config: BackfillConfig) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
       throw refused("receiver.accept needs a body of bytes or text.", help);
     }
-    const isTenant = config.tenant === undefined ? tenant === undefined : TENANT.test(tenant ?? "");
-    if (!isTenant)
-      throw refused("receiver.accept needs a tenant exactly if the receiver has them.");
+    if (config.tenant === undefined && tenant !== undefined) {
+      const help = "Leave it out, or give createReceiver the option tenant.";
+      throw refused("receiver.accept was given a tenant, and this receiver has none.", help);
+    }
+    if (config.tenant !== undefined && !(typeof tenant === "string" && TENANT.test(tenant))) {
+      const help = "Pass { body, tenant }: 1 to 64 of a-z, 0-9, _ and -.";
+      throw refused("receiver.accept needs the tenant of the event.", help);
+    }
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
     const received = { ...receivedBy(sender, headers, clock.now()), backfilled: true as const };

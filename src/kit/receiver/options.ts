@@ -309,10 +309,11 @@ export function resolveOptions<Events extends object>(
     ],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
     [
-      tenant && !tenantOf && typeof secrets !== "function",
+      tenant && !tenantOf && (typeof secrets !== "function" || secrets.length === 0),
       "tenantOf",
-      "expected a function, since the tenants share a secret",
+      "expected a function, since the tenants share a secret; or take secrets: ({ tenant }) => …",
     ],
+    [tenantOf && !tenant, "tenantOf", "it needs the option tenant"],
   ] as const;
   for (const [isWrong, option, problem] of contradictions)
     if (isWrong) throw new OptionError(FACTORY, option, problem);

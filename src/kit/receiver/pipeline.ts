@@ -90,7 +90,12 @@ export function createPipeline(config: PipelineConfig) {
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
       const tenant = findTenant(url, headers);
-      if (typeof tenant !== "string") return refuse(tenant, observed, request);
+      if (typeof tenant !== "string") {
+        // What nobody signed says nothing of a tenant: it is of a scanner.
+        const unsigned = request.method === "POST" ? sender.signature(headers, url) : null;
+        const refusal = unsigned?.ok === false ? { code: unsigned.reason } : tenant;
+        return refuse(refusal, observed, request);
+      }
 
       if (request.method !== "POST") {
         const query = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
@@ -208,8 +213,8 @@ export function createPipeline(config: PipelineConfig) {
     if (config.tenant === undefined) return "";
     try {
       // `match?.[1]` is undefined where nothing matches.
-      const found = settled(config.tenant({ url, headers: recordOf(headers) })) ?? "";
-      return TENANT.test(found) ? found : { code: "tenant_unknown" };
+      const found: unknown = settled(config.tenant({ url, headers: recordOf(headers) }));
+      return typeof found === "string" && TENANT.test(found) ? found : { code: "tenant_unknown" };
     } catch (cause) {
       return { code: "tenant_unknown", cause };
     }

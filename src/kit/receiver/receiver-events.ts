@@ -58,7 +58,7 @@ export interface ReceiverEventMap {
   /** An event became dead. It is kept until a user replays or discards it. */
   dead: EventReference & { attempt: number; reason: string };
   /**
-   * An alarm begins, or is over. Its listeners are waited for. If one throws or rejects, all are
+   * An alarm begins, or is over. Its listeners are waited for. If all throw or reject, they are
    * told again after 2 minutes, with the same `key`.
    */
   alarm: Alarm;
@@ -120,13 +120,13 @@ export function createReceiverEvents(
       return () => listeners[name].delete(listener);
     },
     has: (name: ReceiverEventName): boolean => listeners[name].size > 0,
-    /** Waits for the listeners of alarms. @returns whether none failed */
+    /** Waits for the listeners of alarms. @returns whether one of them has taken it */
     async tell(alarm: Alarm): Promise<boolean> {
       const calls = Array.from(listeners.alarm, async (listener) => listener(alarm as never));
       const results = await Promise.allSettled(calls);
       const failed = results.filter((result) => result.status === "rejected");
       for (const { reason } of failed) onListenerError("alarm", reason);
-      return failed.length === 0;
+      return failed.length < results.length;
     },
     emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void {
       if (listeners[name].size === 0) return;

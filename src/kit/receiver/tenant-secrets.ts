@@ -33,11 +33,11 @@ export function createTenantSecrets(ask: (tenant: string) => Lookup, clock: Cloc
   const unknown = new Map<string, Remembered>();
   const running = new Map<string, Promise<Secrets>>();
 
-  function remember(name: string, secrets: Secrets): Secrets {
+  function remember(name: string, secrets: Secrets, again: boolean): Secrets {
     // A part of an address would keep the whole of it in memory.
     const tenant = Buffer.from(name).toString();
     const now = clock.elapsed();
-    const { againAt = now } = known.get(tenant) ?? {};
+    const againAt = again ? now + SHORT_MS : (known.get(tenant)?.againAt ?? now);
     known.delete(tenant);
     const [memory, keptMs] = secrets.length > 0 ? [known, KNOWN_MS] : [unknown, SHORT_MS];
     memory.delete(tenant);
@@ -56,17 +56,20 @@ export function createTenantSecrets(ask: (tenant: string) => Lookup, clock: Cloc
     if (asked !== undefined) return asked;
     // What was known before is looked up in any case.
     if (running.size >= MOST_AT_ONCE && !known.has(tenant)) fail();
-    if (again && entry !== undefined) entry.againAt = now + SHORT_MS;
     const found = ask(tenant);
-    if (!(found instanceof Promise)) return remember(tenant, found);
+    if (!(found instanceof Promise)) return remember(tenant, found, again);
     const lookup = withDeadline(found, clock, MOST_MS, null)
       .finally(() => running.delete(tenant))
-      .then((secrets) => remember(tenant, secrets ?? fail()));
+      .then((secrets) => remember(tenant, secrets ?? fail(), again));
     running.set(tenant, lookup);
     return lookup;
   };
 }
 
 function fail(): never {
-  throw new SignalboxError("secret_invalid", "Secrets of tenants are looked up too slowly.", "");
+  throw new SignalboxError(
+    "secret_invalid",
+    "Secrets of tenants are looked up too slowly.",
+    "Keep them in memory, or make the look-up faster.",
+  );
 }

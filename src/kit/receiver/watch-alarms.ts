@@ -1,5 +1,6 @@
 import { ignore } from "../../base/errors.js";
 import type { ClockTimer } from "../../base/time/clock.js";
+import { withDeadline } from "../../base/time/timers.js";
 import { MINUTE_MS } from "../../base/time/units.js";
 import { type AlarmKind, type KeptAlarm, keptAlarm, unanswered } from "../inbox/alarm.js";
 import {
@@ -43,6 +44,8 @@ export function watchAlarms(
   const goingOn: ReceiverHealth["alarms"] = {};
   const looks: Partial<Record<AlarmKind, number>> = {};
   let own: StoredAlarm[] = [];
+  /** What this process has told last. */
+  const last: Partial<Record<AlarmKind, KeptAlarm>> = {};
   let timer: ClockTimer | null = null;
   let isOpen = false;
 
@@ -56,13 +59,17 @@ export function watchAlarms(
     try {
       const { ok, summary } = health();
       if (!ok) failure = summary;
-      await lookInStore(clock.now());
+      // A disk or a database that hangs is what the alarm `store` is about.
+      const looked = lookInStore(clock.now()).then(() => true);
+      if (!(await withDeadline(looked, clock, MINUTE_MS, false)))
+        failure ??= "The inbox does not answer.";
     } catch (error) {
       failure ??= `The inbox cannot be used: ${errorCode(error)}.`;
     }
     await step("store", own, failure);
     timer = null;
     schedule();
+    if (timer === null) for (const kind of Object.keys(goingOn)) goingOn[kind as AlarmKind] = false;
   }
 
   async function lookInStore(now: number): Promise<void> {
@@ -114,12 +121,18 @@ export function watchAlarms(
     }
     if (!isOpen || !(await change(kind, kept, next))) return;
     goingOn[kind] = next.phase === "begins";
+    last[kind] = next;
     const { untoldAt: _untoldAt, ...told } = next;
     const key = `${endpoint}/${kind}/${next.since}`;
     // Not awaited: the next look comes, however long a listener takes.
     events
       .tell({ ...told, kind, since: new Date(next.since), key })
-      .then((isTold) => isTold && change(kind, next, { ...next, untoldAt: null }))
+      .then((isTold) => {
+        // It may have been told again meanwhile.
+        const now = last[kind] ?? next;
+        const isSame = now.since === next.since && now.phase === next.phase;
+        return isTold && isSame && change(kind, now, { ...now, untoldAt: null });
+      })
       .catch(ignore);
   }
 

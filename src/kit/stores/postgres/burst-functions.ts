@@ -37,7 +37,7 @@ const JOIN_BURSTS = `
          ORDER BY seq DESC LIMIT 1)) AS l
       ORDER BY l.seq DESC LIMIT 1;
       SELECT b.id, b.deadline, i.burst_rank AS rank INTO v_open FROM inbox_burst b JOIN inbox i ON i.seq = b.newest
-      WHERE b.newest = v_near.seq AND i.state = 'ready' AND i.token = 0 AND NOT i.replayed FOR UPDATE OF i SKIP LOCKED;
+      WHERE b.newest = v_near.seq AND i.state = 'ready' AND i.token = 0 FOR UPDATE OF i SKIP LOCKED;
       IF NOT FOUND THEN
         INSERT INTO inbox_burst (newest, id, until, deadline, earlier)
         VALUES (e.seq, e.seq, p_now + least(p_quiet, p_longest), p_now + p_longest, 0);

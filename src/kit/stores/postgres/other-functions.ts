@@ -139,8 +139,10 @@ const ERASE = moves(
         WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
-        DELETE FROM inbox_report WHERE endpoint = e.endpoint AND strpos(report, p_hidden) > 0;
-        DELETE FROM inbox_alarm WHERE endpoint = e.endpoint AND strpos(state, p_hidden) > 0;
+        DELETE FROM inbox_report WHERE endpoint = e.endpoint AND EXISTS (SELECT FROM
+          jsonb_path_query(report::jsonb, '$.** ? (@.type() == "string")') AS t(text) WHERE strpos(text #>> '{}', p_hidden) > 0);
+        UPDATE inbox_alarm SET state = jsonb_set(state::jsonb, '{text}', '""')
+        WHERE endpoint = e.endpoint AND strpos(state::jsonb->>'text', p_hidden) > 0;
         DELETE FROM inbox_lane
         WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${WAITING} AND seq = v_row.seq;
         UPDATE inbox_burst SET earlier = earlier - 1 WHERE id = v_row.burst;

@@ -203,7 +203,8 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
-          (SELECT max(minute) FROM ${name}.inbox_minute WHERE endpoint = $1 AND accepted > 0) AS "lastAcceptedAt",
+          (SELECT max(minute) FROM ${name}.inbox_minute WHERE endpoint = $1 AND accepted > 0
+             AND minute <= ${name}.now_ms()) AS "lastAcceptedAt",
           ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs", ${name}.oldest_received_age($1) AS "oldestReceivedAgeMs"
          FROM (
            SELECT count(*) FILTER (WHERE state = 'dead') AS dead, count(*) FILTER (WHERE state = 'quarantined') AS quarantined

@@ -22,7 +22,7 @@ export interface DueTime {
 export function prepareBursts(db: Database) {
   const findOpen = db.prepare<[number], OpenBurst>(`
     SELECT id, deadline, burst_rank AS rank FROM inbox_burst JOIN inbox ON inbox.seq = newest
-    WHERE newest = ? AND state = 'ready' AND token = 0 AND replayed = 0`);
+    WHERE newest = ? AND state = 'ready' AND token = 0`);
   const begin = db.prepare<DueTime & { seq: number; deadline: number }>(`
     INSERT INTO inbox_burst (newest, id, since, until, deadline, earlier)
     VALUES (@seq, @seq, @since, @until, @deadline, 0)`);

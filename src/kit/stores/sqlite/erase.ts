@@ -27,10 +27,13 @@ export function prepareErase(db: Database) {
       due_at = iif(state IN ('leased', 'done'), due_at, ?), token = iif(state = 'leased', -abs(token), token),
       state = iif(state = 'leased', state, 'done')
     WHERE seq = ?`);
-  const dropReports = [
-    "inbox_report WHERE instr(report, ?)",
-    "inbox_alarm WHERE instr(state, ?)",
-  ].map((those) => db.prepare<[string | null, string]>(`DELETE FROM ${those} AND endpoint = ?`));
+  // Not in the names and numbers of their JSON, where a short text stands too.
+  const dropReports = db.prepare<{ endpoint: string; hidden: string | null }>(`
+    DELETE FROM inbox_report WHERE endpoint = @endpoint AND EXISTS
+      (SELECT 1 FROM json_tree(report) WHERE type = 'text' AND instr(atom, @hidden))`);
+  const blankAlarms = db.prepare<{ endpoint: string; hidden: string | null }>(`
+    UPDATE inbox_alarm SET state = json_set(state, '$.text', '')
+    WHERE endpoint = @endpoint AND instr(json_extract(state, '$.text'), @hidden)`);
   const findUnclean = db.prepare("SELECT 1 FROM inbox_unclean");
   /** What the file must not have, until it was seen to be clean. */
   const traces = new Set<string | Buffer>();
@@ -47,7 +50,8 @@ export function prepareErase(db: Database) {
     toErased.run(isPersonal ? erasedId(eventId) : eventId, now, seq);
     payloads.drop(seq);
     lanes.forget(seq, now);
-    for (const drop of dropReports) drop.run(hidden, endpoint);
+    dropReports.run({ endpoint, hidden });
+    blankAlarms.run({ endpoint, hidden });
     return "moved";
   }
 

@@ -72,9 +72,10 @@ export function createQueries(db: Database) {
   const listing = createStatements<EntryRow>(db);
   // Each count reads only an index, because the table has much wider rows and takes longer to read.
   type Counted = Omit<StateCounts, "done"> & Pick<StoreStats, "total" | "lastAcceptedAt">;
-  const counts = db.prepare<{ endpoint: string }, Counted>(`
+  const counts = db.prepare<{ endpoint: string; minute: number }, Counted>(`
     SELECT
-      (SELECT max(minute) * ${MINUTE_MS} FROM inbox_minute WHERE endpoint = @endpoint AND accepted > 0) AS lastAcceptedAt,
+      (SELECT max(minute) * ${MINUTE_MS} FROM inbox_minute WHERE endpoint = @endpoint AND accepted > 0
+         AND minute <= @minute) AS lastAcceptedAt,
       (SELECT count(*) FROM inbox INDEXED BY inbox_key WHERE endpoint = @endpoint) AS total,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'leased') AS leased,
@@ -238,10 +239,13 @@ export function createQueries(db: Database) {
       };
     },
     stats(endpoint, nowAt) {
-      const counted = counts.get({ endpoint }) as Counted;
+      const now = nowAt(endpoint);
+      // What counted while the clock was ahead is not the last.
+      const minute = Math.floor(now / MINUTE_MS);
+      const counted = counts.get({ endpoint, minute }) as Counted;
       const { total, ready, leased, dead, quarantined, lastAcceptedAt } = counted;
       const done = total - ready - leased - dead - quarantined;
-      const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
+      const oldest = oldestReadyOf(endpoint, now);
       const inLanes = lanes.stats(endpoint);
       const states = { ready, leased, done, dead, quarantined, total };
       return { ...states, ...oldest, ...inLanes, lastAcceptedAt };
