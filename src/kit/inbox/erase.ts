@@ -96,11 +96,14 @@ async function* eventsOf(
       afterSeq = page.next;
     }
   } else if (subject !== undefined) {
+    // The oldest first: of a burst the newest last, so that none before it takes its place meanwhile.
+    const pages: (readonly EventKey[])[] = [];
     for (let beforeSeq: number | null | undefined; beforeSeq !== null;) {
       const page = await store.search(endpoint, { subject, beforeSeq, limit: PAGE });
-      yield page.entries.filter(isIts);
+      pages.unshift(page.entries.filter(isIts).toReversed());
       beforeSeq = page.nextBeforeSeq;
     }
+    yield* pages;
   } else {
     for (let from = 0; from < ids.length; from += PAGE) {
       const found = ids.slice(from, from + PAGE).map((id) => store.get(endpoint, id, 0));

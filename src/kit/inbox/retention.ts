@@ -61,6 +61,15 @@ export function startRetention(config: {
   let postponed = 0;
   let timer = clock.setTimeout(() => void prune(), ROUND_EVERY_MS);
 
+  /** @returns whether there is more to prune */
+  async function pruneOnce(ageMs: number): Promise<boolean> {
+    const payloadsOlderThanMs = Math.min(ageMs, retention.payloadDays * DAY_MS);
+    const keysOlderThanMs = retention.keyDays * DAY_MS;
+    const limit = ROWS_AT_ONCE;
+    const pruned = await store.prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit });
+    return pruned.payloads + pruned.keys >= limit || pruned.isAtEnd === false;
+  }
+
   async function prune(): Promise<void> {
     let delayMs = ROUND_EVERY_MS;
     if (!batcher.isIdle() && postponed < MOST_POSTPONEMENTS) {
@@ -70,16 +79,9 @@ export function startRetention(config: {
       postponed = 0;
       try {
         const { ageMs, isAtEnd } = (await limitBytes?.()) ?? { ageMs: Infinity, isAtEnd: true };
-        const payloadsOlderThanMs = Math.min(ageMs, retention.payloadDays * DAY_MS);
-        const keysOlderThanMs = retention.keyDays * DAY_MS;
-        const pruned = await store.prune({
-          endpoint,
-          payloadsOlderThanMs,
-          keysOlderThanMs,
-          limit: ROWS_AT_ONCE,
-        });
-        const isMore = pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false;
-        if (isMore || !isAtEnd) delayMs = PORTION_EVERY_MS;
+        // Before the end of the sizes the age is not known.
+        const isMore = !isAtEnd || (await pruneOnce(ageMs));
+        if (isMore) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);
       }

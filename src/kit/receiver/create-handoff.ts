@@ -104,7 +104,13 @@ class LazyHandoff implements Handoff {
     this.receivedAt = new Date(event.received.at);
     this.rawBody = event.body;
     const { count, events } = event.earlier ?? NONE_EARLIER;
-    this.earlier = events.map((each) => ({ ...each, receivedAt: new Date(each.receivedAt) }));
+    // The ids of the sender, as `eventId`.
+    const from = event.received.tenant === undefined ? 0 : event.received.tenant.length + 1;
+    this.earlier = events.map((each) => ({
+      ...each,
+      eventId: each.eventId.slice(from),
+      receivedAt: new Date(each.receivedAt),
+    }));
     this.earlierCount = count;
     this.#event = event;
     this.#abort = abort;

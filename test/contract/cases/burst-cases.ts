@@ -129,6 +129,24 @@ export const BURST_CASES: readonly StoreCase[] = [
   ),
   storeCase(
     "G18",
+    "an event that failed and waits for its next attempt is no neighbour",
+    async ({ store, advance }) => {
+      await commit(store, { accepts: [burstEvent("evt_1")] });
+      await advance(QUIET_MS);
+      const [begun] = (await claim(store)).events;
+      const later = settlement(begun ?? { seq: 0, token: 0 }, {
+        state: "ready",
+        delayMs: 60_000,
+        lastError: "Error: no",
+        lane: KEY,
+      });
+      await commit(store, { settlements: [later] });
+      await commit(store, { accepts: [burstEvent("evt_2")] });
+      deepStrictEqual(await fatesOf(store, "evt_1", "evt_2"), { evt_1: "head", evt_2: "waiting" });
+    },
+  ),
+  storeCase(
+    "G18",
     "a burst waits for its head, and then for the rest of its quiet time",
     async ({ store, advance }) => {
       await commit(store, { accepts: [newEvent("evt_0", { lane: { key: KEY, skips: false } })] });
@@ -154,10 +172,53 @@ export const BURST_CASES: readonly StoreCase[] = [
         const { events } = await claim(store);
         deepStrictEqual(idsOf(events), [id]);
         deepStrictEqual(events.map(earlierOf), [[earlier.length, ...earlier]]);
+        strictEqual(events[0]?.possiblyRepeated, id !== "evt_2", "it may repeat what had begun");
         await end(store, events[0], "dead");
         deepStrictEqual(await store.discard(keyOf(String(id))), ["moved"]);
       }
       deepStrictEqual(idsOf((await claim(store)).events), ["evt_4"], "nothing followed");
+    },
+  ),
+  storeCase(
+    "G18",
+    "a discarded event does not come back, and none for an event that is done",
+    async ({ store, advance }) => {
+      await commit(store, {
+        accepts: [burstEvent("evt_1"), burstEvent("evt_2"), burstEvent("evt_3")],
+      });
+      // As after a start without the option `order`.
+      await store.tendLanes(ENDPOINT, false);
+      await advance(QUIET_MS);
+      const [newest] = (await claim(store)).events;
+      await end(store, newest, "done");
+      deepStrictEqual(await store.discard([...keyOf("evt_3"), ...keyOf("evt_2")]), [
+        "moved",
+        "moved",
+      ]);
+      deepStrictEqual(idsOf((await claim(store)).events), [], "one came back");
+      await commit(store, { accepts: [burstEvent("evt_4"), burstEvent("evt_5")] });
+      deepStrictEqual(await store.discard(keyOf("evt_4")), ["moved"]);
+      await advance(QUIET_MS);
+      await end(store, (await claim(store)).events[0], "dead");
+      deepStrictEqual(await store.discard(keyOf("evt_5")), ["moved"]);
+      deepStrictEqual(idsOf((await claim(store)).events), [], "a discarded one came back");
+    },
+  ),
+  storeCase(
+    "G18",
+    "the event before an erased one takes its place, and an erased one is not named",
+    async ({ store, advance }) => {
+      const ids = ["evt_1", "evt_2", "ann@example.com", "evt_4"];
+      await commit(store, { accepts: ids.map((id) => burstEvent(id)) });
+      deepStrictEqual(await store.erase(keyOf("ann@example.com"), "ann@"), ["moved"]);
+      strictEqual(JSON.stringify(await store.list({})).includes("ann@"), false, "a name is left");
+      deepStrictEqual(await store.erase(keyOf("evt_4"), null), ["moved"]);
+      await advance(QUIET_MS);
+      const { events } = await claim(store);
+      deepStrictEqual(
+        events.map((each) => [each.eventId, ...earlierOf(each)]),
+        [["evt_2", 1, "evt_1"]],
+      );
     },
   ),
   storeCase(
@@ -176,6 +237,7 @@ export const BURST_CASES: readonly StoreCase[] = [
       const [lease] = (await claim(store)).events;
       deepStrictEqual(lease && earlierOf(lease), [1, "evt_1"], "an earlier event is gone");
       await end(store, lease, "done");
+      strictEqual((await store.get(ENDPOINT, "evt_2"))?.earlierCount, 0, "its burst has not ended");
       await advance(DAY_MS);
       await prune();
       strictEqual(await store.get(ENDPOINT, "evt_1"), undefined, "it was not pruned");

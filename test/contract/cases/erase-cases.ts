@@ -1,3 +1,4 @@
+import type { StoredEvent } from "../../../src/kit/inbox/stored-events.js";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { hash } from "node:crypto";
 import { laneKey, type Lane } from "../../../src/kit/inbox/lane.js";
@@ -163,6 +164,17 @@ export const ERASE_CASES: readonly StoreCase[] = [
       await erase(store, ["evt_3"]);
       deepStrictEqual(idsOf((await claim(store)).events), ["evt_4"], "the next one is not due");
       strictEqual((await store.stats(ENDPOINT)).waiting, 0, "an erased event waits");
+    },
+  ),
+  storeCase(
+    "G20",
+    "an event that is erased while it is leased is moved to another store as done",
+    async ({ store }) => {
+      await accept(store, "evt_1", { state: "leased" });
+      await erase(store, ["evt_1"]);
+      const moved = (await store.get(ENDPOINT, "evt_1")) as StoredEvent;
+      strictEqual(await store.restore?.(ENDPOINT, [{ ...moved, eventId: "evt_2" }]), 1);
+      strictEqual((await store.get(ENDPOINT, "evt_2"))?.state, "done", "it is handed off");
     },
   ),
   storeCase("G20", "what reports say of refused deliveries goes with a text", async ({ store }) => {

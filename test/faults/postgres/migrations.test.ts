@@ -34,7 +34,7 @@ const LANDED = [
   { tables: "a49ec8c75ae56f36" },
   { tables: "c44b57f85061501b" },
   { tables: "fd6f7408ec979353" },
-  { tables: "fd6f7408ec979353", functions: "022ae9c5bac2998d" },
+  { tables: "fd6f7408ec979353", functions: "f376fe68f72c127b" },
 ];
 
 function hashOf(sql: string): string {

@@ -72,7 +72,9 @@ const GIVE_UP = `
       ORDER BY burst_rank DESC NULLS LAST, seq DESC LIMIT 1);
   BEGIN
     IF v_before IS NOT NULL THEN
-      UPDATE inbox SET state = 'ready', due_at = ${NEVER}, queue_at = ${NEVER}, last_error = NULL, burst = NULL WHERE seq = v_before;
+      UPDATE inbox SET state = 'ready', due_at = ${NEVER}, queue_at = ${NEVER}, last_error = NULL, burst = NULL,
+        possibly_repeated = possibly_repeated OR (SELECT n.token <> 0 FROM inbox n WHERE n.seq = p_seq)
+      WHERE seq = v_before;
       UPDATE inbox_burst SET newest = v_before, earlier = earlier - 1 WHERE id = v_id;
       INSERT INTO inbox_lane (endpoint, lane, place, seq) VALUES (p_endpoint, p_lane, ${WAITING}, v_before);
     END IF;

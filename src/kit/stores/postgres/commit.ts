@@ -255,6 +255,8 @@ export async function restore(
   const byId = new Map(events.toReversed().map((event) => [event.eventId, event]));
   const rows = Array.from(byId.values(), ({ bodyHash, rawBody, received, history, ...entry }) => ({
     ...entry,
+    // Erased while it was leased: nothing is left to hand off.
+    ...(entry.state === "leased" && rawBody === null && { state: "done" }),
     history: history.slice(-MOST_PAST_STEPS),
     body_hash: Buffer.from(bodyHash).toString("hex"),
     body: rawBody === null ? null : Buffer.from(rawBody).toString("base64"),

@@ -1,4 +1,4 @@
-import { ERASED, NEVER, ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
+import { ERASED, NEVER, ACTIVITY_KEPT_MS, SUPERSEDED } from "../../inbox/stored-events.js";
 import { erasedId, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events
@@ -120,7 +120,11 @@ const DISCARD = moves(
   `UPDATE inbox SET state = 'done', due_at = CASE WHEN state = 'done' THEN due_at ELSE now_ms() END, parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
-        PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);`,
+        IF v_row.state = 'done' THEN
+          PERFORM promote(now_ms(), e.endpoint, ARRAY[v_row.lane]);
+        ELSE
+          PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);
+        END IF;`,
   { lock: lockLanes() },
 );
 
@@ -141,12 +145,20 @@ const ERASE = moves(
         DELETE FROM inbox_history WHERE seq = v_row.seq;
         DELETE FROM inbox_report WHERE endpoint = e.endpoint AND EXISTS (SELECT FROM
           jsonb_path_query(report::jsonb, '$.** ? (@.type() == "string")') AS t(text) WHERE strpos(text #>> '{}', p_hidden) > 0);
+        IF strpos(lower(v_row.event_id), lower(p_hidden)) > 0 THEN
+          UPDATE inbox SET last_error = '${SUPERSEDED} ' || ${erasedId("v_row.event_id")}
+          WHERE burst IS NOT NULL AND endpoint = e.endpoint AND last_error = '${SUPERSEDED} ' || v_row.event_id;
+        END IF;
         UPDATE inbox_alarm SET state = jsonb_set(state::jsonb, '{text}', '""')
         WHERE endpoint = e.endpoint AND strpos(state::jsonb->>'text', p_hidden) > 0;
         DELETE FROM inbox_lane
         WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${WAITING} AND seq = v_row.seq;
         UPDATE inbox_burst SET earlier = earlier - 1 WHERE id = v_row.burst;
-        PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);`,
+        IF v_row.state = 'done' THEN
+          PERFORM promote(now_ms(), e.endpoint, ARRAY[v_row.lane]);
+        ELSE
+          PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);
+        END IF;`,
   { lock: lockLanes(), how: " SKIP LOCKED", more: ", p_hidden text" },
 );
 

@@ -52,9 +52,10 @@ export function prepareBursts(db: Database) {
       `SELECT max(seq) ${ofBurst} AND burst_rank IS (SELECT max(burst_rank) ${ofBurst})`,
     )
     .pluck();
-  const comeBack = db.prepare<[number]>(
-    "UPDATE inbox SET state = 'ready', last_error = NULL, burst = NULL WHERE seq = ?",
-  );
+  const comeBack = db.prepare<{ newest: number; seq: number }>(`
+    UPDATE inbox SET state = 'ready', last_error = NULL, burst = NULL,
+      possibly_repeated = iif((SELECT token FROM inbox WHERE seq = @seq) = 0, possibly_repeated, 1)
+    WHERE seq = @newest`);
   const lead = db.prepare<[number, number]>(
     "UPDATE inbox_burst SET newest = ?, earlier = earlier - 1 WHERE id = ?",
   );
@@ -109,7 +110,7 @@ export function prepareBursts(db: Database) {
       const burst = find.get(seq);
       const newest = burst && before.get({ id: burst.id });
       if (burst === undefined || newest == null) return undefined;
-      comeBack.run(newest);
+      comeBack.run({ newest, seq });
       lead.run(newest, burst.id);
       return newest;
     },

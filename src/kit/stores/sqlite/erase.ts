@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Database } from "../../../base/sqlite/database.js";
 import type { EventKey } from "../../inbox/store.js";
-import { ERASED, ERASED_ID, type MoveOutcome } from "../../inbox/stored-events.js";
+import { ERASED, ERASED_ID, SUPERSEDED, type MoveOutcome } from "../../inbox/stored-events.js";
 import { prepareLanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import type { NowAt } from "./queries.js";
@@ -16,9 +16,9 @@ export function prepareErase(db: Database) {
   const lanes = prepareLanes(db);
   const find = db.prepare<
     [string, string],
-    { seq: number; receivedAt: number; bodyHash: Buffer; lastError: string | null }
+    { seq: number; state: string; receivedAt: number; bodyHash: Buffer; lastError: string | null }
   >(
-    `SELECT seq, received_at AS receivedAt, body_hash AS bodyHash, last_error AS lastError
+    `SELECT seq, state, received_at AS receivedAt, body_hash AS bodyHash, last_error AS lastError
      FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   // The settlement of a lease does not find a negative token, and then ends the event; see commit.ts.
@@ -27,6 +27,9 @@ export function prepareErase(db: Database) {
       due_at = iif(state IN ('leased', 'done'), due_at, ?), token = iif(state = 'leased', -abs(token), token),
       state = iif(state = 'leased', state, 'done')
     WHERE seq = ?`);
+  const hideSuperseder = db.prepare<{ endpoint: string; eventId: string; shownId: string }>(`
+    UPDATE inbox SET last_error = '${SUPERSEDED} ' || @shownId
+    WHERE burst IS NOT NULL AND endpoint = @endpoint AND last_error = '${SUPERSEDED} ' || @eventId`);
   // Not in the names and numbers of their JSON, where a short text stands too.
   const dropReports = db.prepare<{ endpoint: string; hidden: string | null }>(`
     DELETE FROM inbox_report WHERE endpoint = @endpoint AND EXISTS
@@ -41,15 +44,17 @@ export function prepareErase(db: Database) {
   function eraseOne(endpoint: string, eventId: string, hidden: string | null, now: number) {
     const row = find.get(endpoint, eventId);
     if (row === undefined) return "not_found";
-    const { seq, receivedAt, bodyHash, lastError } = row;
+    const { seq, state, receivedAt, bodyHash, lastError } = row;
     // Wherever a row is copied to, what is personal stands behind the first two.
     traces.add(bodyHash).add(`{"at":${receivedAt}`);
     for (const error of [lastError, ...payloads.findSteps(seq).map((step) => step.error)])
       if (error && error !== ERASED) traces.add(error.slice(0, 64));
     const isPersonal = hidden !== null && eventId.toLowerCase().includes(hidden.toLowerCase());
-    toErased.run(isPersonal ? erasedId(eventId) : eventId, now, seq);
+    const shownId = isPersonal ? erasedId(eventId) : eventId;
+    toErased.run(shownId, now, seq);
+    if (isPersonal) hideSuperseder.run({ endpoint, eventId, shownId });
     payloads.drop(seq);
-    lanes.forget(seq, now);
+    lanes.forget(seq, state === "done", now);
     dropReports.run({ endpoint, hidden });
     blankAlarms.run({ endpoint, hidden });
     return "moved";

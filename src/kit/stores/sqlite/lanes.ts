@@ -203,10 +203,10 @@ export function prepareLanes(db: Database) {
       promote(endpoint, lane, now);
     },
     /** To be called when an event is erased, which may be `leased`: then it stays the head. */
-    forget(seq: number, now: number): void {
+    forget(seq: number, wasDone: boolean, now: number): void {
       const { endpoint, lane } = find.get(seq) as Row;
       if (lane === null) return;
-      const before = bursts.givenUp(seq);
+      const before = wasDone ? undefined : bursts.givenUp(seq);
       bursts.left(seq);
       drop.run(endpoint, lane, WAITING, seq);
       if (before !== undefined) wait(before, endpoint, lane);

@@ -126,10 +126,12 @@ function restore(
 
   function add(event: StoredEvent): boolean {
     const { received, rawBody, history, lane, ...columns } = event;
-    const wasLeased = event.state === "leased";
+    const wasErased = event.state === "leased" && rawBody === null;
+    const wasLeased = event.state === "leased" && !wasErased;
     const { changes, lastInsertRowid } = insert.run({
       ...columns,
       ...(wasLeased && { state: "ready", dueAt: now }),
+      ...(wasErased && { state: "done", dueAt: now }),
       endpoint,
       now,
       repeated: Number(wasLeased || event.possiblyRepeated),
