@@ -120,13 +120,14 @@ export function createReceiverEvents(
       return () => listeners[name].delete(listener);
     },
     has: (name: ReceiverEventName): boolean => listeners[name].size > 0,
-    /** Waits for the listeners of alarms. @returns whether one of them has taken it */
+    /** Waits for the first listener of alarms that takes it. @returns false when all fail */
     async tell(alarm: Alarm): Promise<boolean> {
       const calls = Array.from(listeners.alarm, async (listener) => listener(alarm as never));
-      const results = await Promise.allSettled(calls);
-      const failed = results.filter((result) => result.status === "rejected");
-      for (const { reason } of failed) onListenerError("alarm", reason);
-      return failed.length < results.length;
+      for (const call of calls) call.catch((error: unknown) => onListenerError("alarm", error));
+      return Promise.any(calls).then(
+        () => true,
+        () => false,
+      );
     },
     emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void {
       if (listeners[name].size === 0) return;

@@ -237,6 +237,29 @@ test("a listener that throws or rejects is told again, and neither it nor one th
   expect((await day.deliver(signalEvent())).status).toBe(200);
 });
 
+test("a listener that takes longer than two minutes, beside others that fail or hang, is told the end too", async () => {
+  const day = await stage({
+    handoff: { maxAttempts: 1 },
+    onSignal: () => Promise.reject(new PermanentFailure("no")),
+  });
+  day.receiver.on("alarm", () => Promise.reject(new Error("no pager")));
+  day.receiver.on("alarm", () => new Promise<void>(() => undefined));
+  const slow: string[] = [];
+  day.receiver.on("alarm", async ({ kind, phase }) => {
+    slow.push(`${kind} ${phase}`);
+    await new Promise<void>((resolve) => day.clock.setTimeout(resolve, 3 * MINUTE_MS));
+  });
+  const event = signalEvent();
+  await day.deliver(event);
+  await day.clock.advance(30 * MINUTE_MS);
+  expect(day.names()).toEqual(["dead begins"]);
+  await day.receiver.inbox.discard(event.id);
+  await day.clock.advance(30 * MINUTE_MS);
+  expect(day.names()).toEqual(["dead begins", "dead over"]);
+  expect(slow).toEqual(day.names());
+  expect(day.receiver.health().alarms).toMatchObject({ dead: false });
+});
+
 test("without a listener and the option nothing is looked for, and after the last listener nothing more", async () => {
   const store = memoryStore();
   const alarms = vi.spyOn(store, "alarms");
