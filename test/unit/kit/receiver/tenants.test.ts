@@ -189,7 +189,7 @@ test("an erasure of one tenant leaves the events of another about the same", asy
 test("a look-up that fails does not keep the next delivery from another", async () => {
   let secret: string | Error = "old";
   await using rig = await tenants({
-    secrets: async (_: { tenant: string }) => {
+    secrets: async (_asked: { tenant: string }) => {
       if (secret instanceof Error) throw secret;
       return secret;
     },
@@ -209,7 +209,7 @@ test("a shared secret needs tenantOf", async () => {
 test("a rotated secret is looked up before the 401, also by a slow vault", async () => {
   let secret = "old";
   let calls = 0;
-  const secrets = async (_: { tenant: string }) => {
+  const secrets = async (_asked: { tenant: string }) => {
     calls += 1;
     return secret;
   };
