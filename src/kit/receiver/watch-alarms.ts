@@ -1,5 +1,5 @@
 import { ignore } from "../../base/errors.js";
-import type { ClockTimer } from "../../base/time/clock.js";
+import { type ClockTimer, systemClock } from "../../base/time/clock.js";
 import { withDeadline } from "../../base/time/timers.js";
 import { MINUTE_MS } from "../../base/time/units.js";
 import { type AlarmKind, type KeptAlarm, keptAlarm, unanswered } from "../inbox/alarm.js";
@@ -59,9 +59,10 @@ export function watchAlarms(
     try {
       const { ok, summary } = health();
       if (!ok) failure = summary;
-      // A disk or a database that hangs is what the alarm `store` is about.
+      // A disk or a database that hangs is what the alarm `store` is about. It hangs in real time,
+      // whatever the receiver's clock says.
       const looked = lookInStore(clock.now()).then(() => true);
-      if (!(await withDeadline(looked, clock, MINUTE_MS, false)))
+      if (!(await withDeadline(looked, systemClock, MINUTE_MS, false)))
         failure ??= "The inbox does not answer.";
     } catch (error) {
       failure ??= `The inbox cannot be used: ${errorCode(error)}.`;
