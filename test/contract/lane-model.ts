@@ -178,6 +178,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
     // Another process may end a head meanwhile, but not a dead one.
     const isHead = before?.state === "dead" && before.lane?.place === "head";
     if (outcome === "moved" && what === "replay" && !isHead) known.isMoved = true;
+    if (outcome === "moved" && what === "discard") covered.add(eventId);
     // The one that takes its place may be older than what has come since.
     if (outcome === "moved" && what === "discard")
       for (const each of await store.list({ endpoint, limit: 1000 }))
