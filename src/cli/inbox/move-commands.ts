@@ -94,7 +94,7 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     parent,
     "unblock",
     "Let the events go on that wait behind a dead one with the same key of the option order. The dead one stays dead.",
-  ).argument("<key>", "the key, as order.by returns it");
+  ).argument("<key>", "the key, as order.by returns it; with tenants, <tenant>/<key>");
   runs(unblock, context, async (key, options) => {
     const { terminal } = context.cli;
     const found: boolean[] = [];

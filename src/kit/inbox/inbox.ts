@@ -326,7 +326,8 @@ export function createInbox(config: InboxConfig) {
     accept,
     vitals,
     pause: dispatcher.pause,
-    saveReport: (reporter: string, report: string) => store.saveReport(endpoint, reporter, report),
+    saveReport: (reporter: string, report: string, isKnown: boolean) =>
+      store.saveReport(endpoint, reporter, report, isKnown),
     /**
      * `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`,
      * `handoff_ended`

@@ -311,8 +311,16 @@ export interface InboxStore {
   hasReceiver(endpoint: string): Promise<boolean | null>;
   /**
    * Replaces the report of this reporter. Those that are older than `REPORT_KEPT_MS` are deleted.
+   *
+   * @param isKnown it was saved before. @returns false when it is known and was deleted since, by an
+   * erasure: then nothing is saved
    */
-  saveReport(endpoint: string, reporter: string, report: string): Promise<void>;
+  saveReport(
+    endpoint: string,
+    reporter: string,
+    report: string,
+    isKnown?: boolean,
+  ): Promise<boolean>;
   /** The kept reports, the newest first. */
   reports(endpoint: string): Promise<StoredReport[]>;
   /** What `setAlarm` has kept, one of each kind. */

@@ -197,8 +197,8 @@ export function createReceiver<Events extends object>(
     clock,
     pause: inbox.pause,
     shared: store.shared,
-    save: (id, report) =>
-      state === "running" || state === "closing" ? inbox.saveReport(id, report) : Promise.resolve(),
+    save: async (...report) =>
+      state === "running" || state === "closing" ? inbox.saveReport(...report) : true,
   });
 
   const alarms = watchAlarms(config, events, () => receiver.health());

@@ -9,7 +9,12 @@ import {
   REFUSED_SPAN_MS,
   type ReceiverReport,
 } from "../inbox/receiver-report.js";
-import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/stored-events.js";
+import {
+  ERASED,
+  type Pause,
+  type RefusedDelivery,
+  REPORT_KEPT_MS,
+} from "../inbox/stored-events.js";
 
 /**
  * However much happens, the report is saved once in this time, and has at most so many new
@@ -19,8 +24,8 @@ const SAVED_EVERY_MS = 5000;
 
 export interface ReporterConfig {
   clock: Clock;
-  /** Saves the report of this reporter. */
-  save: (reporter: string, report: string) => Promise<void>;
+  /** Saves the report of this reporter, as the store does it. */
+  save: (reporter: string, report: string, isKnown: boolean) => Promise<boolean>;
   pause: () => Pause | null;
   shared: boolean;
 }
@@ -36,6 +41,9 @@ export function createReporter({ clock, save, pause, shared }: ReporterConfig) {
   const refused: ReceiverReport["refused"] = {};
   let examples: RefusedDelivery[] = [];
   let newExamples = 0;
+  let isKnown = false;
+  /** The error of a pause that an erasure has deleted. */
+  let hiddenError: string | undefined;
   let timer: ClockTimer | null = null;
   let savedAt = -Infinity;
   let hasChanged = false;
@@ -63,7 +71,9 @@ export function createReporter({ clock, save, pause, shared }: ReporterConfig) {
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - REFUSED_SPAN_MS;
     for (const span of Object.keys(refused)) if (Number(span) < oldest) delete refused[span];
-    const paused = isClosed ? null : pause();
+    const current = isClosed ? null : pause();
+    const paused =
+      current !== null && current.error === hiddenError ? { ...current, error: ERASED } : current;
     const report: ReceiverReport = {
       pause: paused ?? (shared ? undefined : null),
       refused,
@@ -71,8 +81,19 @@ export function createReporter({ clock, save, pause, shared }: ReporterConfig) {
     };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
     // fails.
-    save(reporter, JSON.stringify(report)).catch(ignore);
+    save(reporter, JSON.stringify(report), isKnown).then((isSaved) => {
+      if (!isSaved) forget(current?.error);
+      isKnown = isSaved;
+    }, ignore);
     if (paused !== null) saveIn(PAUSE_SAVED_EVERY_MS);
+  }
+
+  /** An erasure has deleted the report: what it said of single deliveries must not come back. */
+  function forget(error: string | undefined): void {
+    examples = [];
+    hiddenError = error;
+    isKnown = false;
+    changed();
   }
 
   return {

@@ -755,7 +755,8 @@ export const READING_CASES: readonly StoreCase[] = [
       await store.saveReport(ENDPOINT, "b", '{"n":2}');
       await store.saveReport(SECOND, "a", '{"n":3}');
       await advance(1000);
-      await store.saveReport(ENDPOINT, "a", '{"n":4}');
+      strictEqual(await store.saveReport(ENDPOINT, "a", '{"n":4}', true), true);
+      strictEqual(await store.saveReport(ENDPOINT, "erased", "{}", true), false, "it came back");
       deepStrictEqual(await read(), ['{"n":4}', '{"n":2}'], "not exactly the last report of each");
       deepStrictEqual(await read(SECOND), ['{"n":3}'], "another endpoint's report was changed");
       await advance(REPORT_KEPT_MS);

@@ -317,17 +317,20 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       );
       return row?.found ?? false;
     },
-    async saveReport(endpoint, reporter, report) {
-      await run(
-        `INSERT INTO ${name}.inbox_report (endpoint, reporter, at, report) VALUES ($1, $2, ${name}.now_ms(), $3)
-         ON CONFLICT (endpoint, reporter) DO UPDATE SET at = excluded.at, report = excluded.report`,
-        [endpoint, reporter, report],
+    async saveReport(endpoint, reporter, report, isKnown = false) {
+      const saved = await run(
+        `INSERT INTO ${name}.inbox_report (endpoint, reporter, at, report)
+         SELECT $1, $2, ${name}.now_ms(), $3
+         WHERE NOT $4 OR EXISTS (SELECT FROM ${name}.inbox_report WHERE endpoint = $1 AND reporter = $2)
+         ON CONFLICT (endpoint, reporter) DO UPDATE SET at = excluded.at, report = excluded.report RETURNING 1`,
+        [endpoint, reporter, report, isKnown],
       );
       await run(
         `DELETE FROM ${name}.inbox_report WHERE endpoint = $1 AND (at < ${name}.now_ms() - ${REPORT_KEPT_MS} OR reporter NOT IN
            (SELECT reporter FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC LIMIT ${MOST_REPORTS}))`,
         [endpoint],
       );
+      return saved.length > 0;
     },
     reports: (endpoint) =>
       run<StoredReport>(

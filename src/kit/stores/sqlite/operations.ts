@@ -64,8 +64,10 @@ export function createOperations(
     failing: async (endpoint, state, beforeSeq) =>
       read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
     reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
-    saveReport: (endpoint, reporter, report) =>
-      change(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt)),
+    saveReport: (endpoint, reporter, report, isKnown = false) =>
+      change(({ failures }, nowAt) =>
+        failures.saveReport(endpoint, reporter, report, isKnown, nowAt),
+      ),
     alarms: async (endpoint) => read(({ failures }) => failures.alarms(endpoint)),
     setAlarm: (...alarm) => change(({ failures }) => failures.setAlarm(...alarm)),
     reclaim: (request) =>

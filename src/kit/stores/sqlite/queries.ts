@@ -371,8 +371,9 @@ export function prepareFailures(db: Database) {
     ready: failing("inbox_failing WHERE state = 'ready' AND (attempts > 0 OR crashes > 1)"),
     dead: failing("inbox_dead WHERE state = 'dead'"),
   };
-  const save = db.prepare<[string, string, number, string]>(
-    `INSERT INTO inbox_report (endpoint, reporter, at, report) VALUES (?, ?, ?, ?)
+  const save = db.prepare<Record<string, string | number>>(
+    `INSERT INTO inbox_report (endpoint, reporter, at, report) SELECT @endpoint, @reporter, @now, @report
+     WHERE @isKnown = 0 OR EXISTS (SELECT 1 FROM inbox_report WHERE endpoint = @endpoint AND reporter = @reporter)
      ON CONFLICT DO UPDATE SET at = excluded.at, report = excluded.report`,
   );
   const forget = db.prepare<[string, number, string, number]>(
@@ -390,10 +391,12 @@ export function prepareFailures(db: Database) {
   );
   return {
     failing: (endpoint, state, beforeSeq) => byState[state].all(endpoint, beforeSeq),
-    saveReport(endpoint, reporter, report, nowAt) {
+    saveReport(endpoint, reporter, report, isKnown, nowAt) {
       const now = nowAt(endpoint);
-      save.run(endpoint, reporter, now, report);
+      const values = { endpoint, reporter, now, report, isKnown: isKnown === true ? 1 : 0 };
+      const isSaved = save.run(values).changes > 0;
       forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
+      return isSaved;
     },
     reports: (endpoint) => reports.all(endpoint),
     alarms: (endpoint: string) => alarms.all(endpoint),

@@ -22,7 +22,13 @@ async function start(onSignal: () => void = () => undefined) {
       ...signedDelivery(event, { secret: "whsec_of_somebody", now: rig.clock.now() }),
       remoteAddress: () => remoteAddress,
     });
-  return { ...rig, refuse, saveReport, news: () => readNews(store, "default", rig.clock.now()) };
+  return {
+    ...rig,
+    store,
+    refuse,
+    saveReport,
+    news: () => readNews(store, "default", rig.clock.now()),
+  };
 }
 
 test("refused deliveries are kept by reason, with when, where from and which event, and nothing else", async () => {
@@ -99,4 +105,21 @@ test("the pause of a receiver that was killed is over when another has the inbox
     expect(news).toMatchObject({ pause: shared ? pause : null, refusals });
     await receiver.close();
   }
+});
+
+test("what an erasure has deleted of refused deliveries and of a pause does not come back", async () => {
+  const { deliver, receiver, clock, store } = await start(() => {
+    throw new Error("no user ann@example.com");
+  });
+  for (let index = 0; index < 10; index++) await deliver(signalEvent());
+  await deliver(signalEvent({ id: "evt_ann@example.com" }), { secret: "whsec_other" });
+  await clock.advance(60_000);
+  const saved = async () =>
+    JSON.stringify((await store.reports("default")).map(({ report }) => report));
+  expect(await saved()).toMatch(/no user ann@example.com.*evt_ann@example.com/);
+  await receiver.inbox.erase({ containing: "ann@example.com" });
+  await deliver(signalEvent({ id: "evt_bob" }), { secret: "whsec_other" });
+  await clock.advance(60_000);
+  expect(await saved()).toMatch(/erased.*signature_mismatch\W+2/);
+  expect(await saved()).not.toContain("ann@");
 });
