@@ -98,14 +98,14 @@ class LazyHandoff implements Handoff {
     this.sender = config.sender.name;
     this.deliveryKey = deliveryKeyOf(this.endpoint, event.eventId);
     this.tenant = event.received.tenant ?? null;
-    this.eventId = event.eventId.slice(this.tenant === null ? 0 : this.tenant.length + 1);
+    // Stored ids begin with the tenant.
+    const from = this.tenant === null ? 0 : this.tenant.length + 1;
+    this.eventId = event.eventId.slice(from);
     this.replayed = event.replayed;
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
     this.rawBody = event.body;
     const { count, events } = event.earlier ?? NONE_EARLIER;
-    // The ids of the sender, as `eventId`.
-    const from = event.received.tenant === undefined ? 0 : event.received.tenant.length + 1;
     this.earlier = events.map((each) => ({
       ...each,
       eventId: each.eventId.slice(from),
