@@ -82,16 +82,16 @@ const GIVE_UP = `
   END $$;
 `;
 
-// Of the newest event of a burst.
+// Of the newest event of a burst that has earlier ones.
 const EARLIER_OF = `
-  CREATE OR REPLACE FUNCTION earlier_of(p_seq bigint) RETURNS json -- NULL: there is none
+  CREATE OR REPLACE FUNCTION earlier_of(p_seq bigint) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   BEGIN
     RETURN (
       SELECT json_build_object('count', b.earlier, 'events', (
         SELECT json_agg(json_build_object('eventId', o.event_id, 'type', o.type, 'receivedAt', o.received_at) ORDER BY o.seq)
         FROM (SELECT * FROM inbox WHERE burst = b.id ORDER BY burst DESC, seq DESC LIMIT ${MOST_EARLIER}) AS o))
-      FROM inbox_burst b WHERE b.newest = p_seq AND b.earlier > 0);
+      FROM inbox_burst b WHERE b.newest = p_seq);
   END $$;
 `;
 

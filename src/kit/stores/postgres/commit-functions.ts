@@ -360,7 +360,9 @@ const COMMIT = `
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
           v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender, i.lane,
-          CASE WHEN i.lane IS NOT NULL THEN earlier_of(i.seq) END
+          -- a call costs more than the look whether there are any
+          CASE WHEN i.lane IS NOT NULL AND EXISTS (SELECT FROM inbox_burst u WHERE u.newest = i.seq AND u.earlier > 0)
+            THEN earlier_of(i.seq) END
         FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

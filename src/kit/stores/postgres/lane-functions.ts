@@ -47,8 +47,10 @@ const PROMOTE = `
       RETURNING l.seq
     )
     SELECT array_agg(seq) INTO v_ended FROM ended;
-    DELETE FROM inbox_burst b
-    WHERE b.newest = ANY (v_ended) AND NOT EXISTS (SELECT FROM inbox i WHERE i.seq = b.newest AND i.state <> 'done');
+    IF v_ended IS NOT NULL THEN
+      DELETE FROM inbox_burst b
+      WHERE b.newest = ANY (v_ended) AND NOT EXISTS (SELECT FROM inbox i WHERE i.seq = b.newest AND i.state <> 'done');
+    END IF;
     WITH next AS (
       SELECT (SELECT array[w.place, w.seq] FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane
         ORDER BY w.place, w.seq LIMIT 1) AS first, l.lane
