@@ -13,6 +13,7 @@ import { readDocument } from "./markdown.js";
 const BEGINS: Alarm = {
   kind: "quiet",
   phase: "begins",
+  endpoint: "default",
   since: new Date(0),
   text: "Quiet: no new event since 1970-01-01 00:00:00 UTC.",
   key: "default/quiet/0",
@@ -63,8 +64,8 @@ test("Slack gets the sentence, and what it refuses is a failure, so that it is t
   await toSlack(OVER);
   await expect(toSlack(BEGINS)).rejects.toThrow("Slack answered 503");
   expect(bodies.slice(0, 2)).toEqual([
-    { text: `:red_circle: ${BEGINS.text}` },
-    { text: `:large_green_circle: ${OVER.text}` },
+    { text: `:red_circle: default: ${BEGINS.text}` },
+    { text: `:large_green_circle: default: ${OVER.text}` },
   ]);
 });
 
@@ -137,7 +138,7 @@ test("a mail has the sentence, and for a repeat the same message id", async () =
   await onAlarm(BEGINS);
   await onAlarm(OVER);
   expect(mails[0]).toBe(
-    `To: ops@example.com\nSubject: signalbox: quiet begins\nMessage-ID: <default.quiet.0.begins@signalbox>\n\n${BEGINS.text}\n\nSince 1970-01-01T00:00:00.000Z`,
+    `To: ops@example.com\nSubject: signalbox default: quiet begins\nMessage-ID: <default.quiet.0.begins@signalbox>\n\n${BEGINS.text}\n\nSince 1970-01-01T00:00:00.000Z`,
   );
   expect(mails[1]).toBe(mails[0]);
   expect(mails[2]).toContain("<default.quiet.0.over@signalbox>");

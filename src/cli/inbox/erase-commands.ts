@@ -1,45 +1,47 @@
 import type { Command } from "#commander";
 import { formatCount } from "../../base/text/format.js";
-import type { EraseQuery } from "../../kit/inbox/erase.js";
 import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
-import { notEmpty } from "../console/options.js";
 import { echoed } from "../console/terminal.js";
 import { defineInboxCommand, noteIfEmpty, runsOnInbox } from "./open-inbox.js";
+import { addMentions, queriesOf, shortId } from "./select-events.js";
 
 /** `erase` and `vacuum`. */
 export function addEraseCommands(parent: Command, context: CommandContext): void {
   const { terminal } = context.cli;
-  const command = defineInboxCommand(
-    parent,
-    "erase",
-    "Erase what is stored of events, in any state. Their ids stay known, so they are not accepted again.",
+  const command = addMentions(
+    defineInboxCommand(
+      parent,
+      "erase",
+      "Erase what is stored of events, in any state. Their ids stay known, so they are not accepted again.",
+    ),
   )
-    .argument("[id...]", "the events' ids")
-    .option("--subject <subject>", "the events about exactly this", notEmpty)
-    .option("--containing <text>", "the events that have this text; each body is read", notEmpty)
-    .option("--tenant <name>", "of these only those of this tenant", notEmpty)
-    .option("--dry-run", "count them, and erase nothing")
+    .option("--dry-run", "print what it would erase, and erase nothing")
     .option("--yes", "required to erase");
-  runsOnInbox(command, context, async (inbox, given, options) => {
-    const { subject, containing, tenant, dryRun, yes, json } = options;
-    const ids = given.length > 0 ? given : undefined;
-    const isDry = dryRun || !yes;
+  runsOnInbox(command, context, async (inbox, ids, options) => {
+    const { dryRun, yes, json } = options;
     let total = 0;
-    for (const { endpoint, erase } of inbox.inboxes) {
-      const query = { ids, subject, containing, tenant } as EraseQuery;
-      const { erased, files, why } = await erase(query, isDry);
-      total += erased;
-      if (isDry && !dryRun) continue;
-      const count = `${formatCount(erased, "event")} of ${echoed(endpoint)}`;
-      if (json) terminal.printJson({ endpoint, erased, ...(isDry ? { dryRun } : { files, why }) });
-      else terminal.print(isDry ? `would erase ${count}` : `erased ${count}; files: ${files}`);
-      if (!isDry && why !== null) terminal.note(why);
+    for (const [{ endpoint, find, erase }, query] of await queriesOf(inbox, ids, options)) {
+      const of = (count: number): string => `${formatCount(count, "event")} of ${echoed(endpoint)}`;
+      if (yes && !dryRun) {
+        const { why, ...done } = await erase(query);
+        if (json) terminal.printJson({ endpoint, ...done, why });
+        else terminal.print(`erased ${of(done.erased)}; files: ${done.files}`);
+        if (why !== null) terminal.note(why);
+        continue;
+      }
+      const before = total;
+      for await (const events of find(query)) {
+        total += events.length;
+        for (const { eventId } of dryRun ? events : [])
+          if (json) terminal.printJson({ endpoint, eventId, dryRun });
+          else terminal.print(shortId(eventId));
+      }
+      if (dryRun && !json) terminal.print(`would erase ${of(total - before)}`);
     }
-    if (isDry && !dryRun && total > 0)
+    if (total > 0 && !dryRun)
       throw usageError(`this erases ${formatCount(total, "event")}; add --yes`);
     await noteIfEmpty(inbox, terminal);
-    return total < given.length ? EXIT.failed : EXIT.ok;
   });
 
   const vacuum = defineInboxCommand(

@@ -147,7 +147,7 @@ function historyOf(event: StoredEvent, now: number): string {
 
 /** The payload, indented if it is JSON. */
 export function payloadText({ rawBody }: StoredEvent): string {
-  if (rawBody === null) return "The payload was deleted, by `discard` or by retention.";
+  if (rawBody === null) return "The payload was deleted, by `discard`, `erase` or retention.";
   const json = parseJson(rawBody);
   if (!json.ok && json.reason === "not_utf8") {
     return `Not UTF-8 (--raw prints the bytes): ${Buffer.from(rawBody).toString("hex")}`;

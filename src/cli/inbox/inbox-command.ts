@@ -1,12 +1,14 @@
 import { type Command, Option } from "#commander";
 import { DAY_MS } from "../../base/time/units.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
+import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import { RETENTION } from "../../kit/inbox/retention.js";
-import { EVENT_STATES, type InboxEntry } from "../../kit/inbox/stored-events.js";
+import type { EventKey } from "../../kit/inbox/store.js";
+import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { type CommandContext, runs } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
-import { notEmpty, numberOf, wholeNumber } from "../console/options.js";
+import { numberOf, wholeNumber } from "../console/options.js";
 import { printable, echoed } from "../console/terminal.js";
 import { addEraseCommands } from "./erase-commands.js";
 import { addMoveCommands } from "./move-commands.js";
@@ -24,7 +26,7 @@ import {
   addShowCommand,
   addStatsCommand,
 } from "./read-commands.js";
-import { searchPages } from "./select-events.js";
+import { addMentions, queriesOf, searchPages } from "./select-events.js";
 
 export function addCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -50,44 +52,45 @@ const PAGE = 500;
 const READ_AT_ONCE = 20;
 
 function addExportCommand(parent: Command, context: CommandContext): void {
-  const command = defineInboxCommand(
-    parent,
-    "export",
-    "Print all events as NDJSON, with headers and payload (base64).",
-  )
-    .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
-    .option("--subject <subject>", "only events about exactly this", notEmpty)
-    .option("--tenant <name>", "only events of this tenant", notEmpty);
-  runsOnInbox(
-    command,
-    context,
-    async (inbox, { state, subject, tenant }, { cli: { terminal, signal } }) => {
-      let count = 0;
-      const isAsked = (entry: InboxEntry): boolean =>
-        (subject === undefined || entry.subject === subject) &&
-        (tenant === undefined || entry.eventId.startsWith(`${tenant}/`));
-      for (const { get, list } of inbox.inboxes) {
-        for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
-          for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-            signal.throwIfAborted();
-            if (terminal.isClosed) return;
-            const group = page.slice(from, from + READ_AT_ONCE).filter(isAsked);
-            const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
-            // Retention may have deleted an event after the page was read.
-            const events = read.filter((event) => event !== undefined);
-            const lines = events.map(
-              (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
-            );
-            await terminal.write(lines.join(""));
-            count += events.length;
-          }
-          terminal.progress(`${count} events`);
-          page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
-        }
+  const command = addMentions(
+    defineInboxCommand(
+      parent,
+      "export",
+      "Print events as NDJSON, with headers and payload (base64).",
+    ),
+  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
+  runsOnInbox(command, context, async (inbox, ids, options, { cli: { terminal, signal } }) => {
+    const { state, subject, containing, tenant } = options;
+    let count = 0;
+    async function* pagesOf({ list }: OpenInbox): AsyncGenerator<readonly EventKey[]> {
+      for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
+        yield page.filter(({ eventId }) => eventId.startsWith(tenant ? `${tenant}/` : ""));
+        page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
       }
-      await noteIfEmpty(inbox, terminal);
-    },
-  );
+    }
+    const isAboutAll = ids.length === 0 && (subject ?? containing) === undefined;
+    for (const [open, query] of await queriesOf(inbox, ids, options)) {
+      for await (const page of isAboutAll ? pagesOf(open) : open.find(query)) {
+        for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+          signal.throwIfAborted();
+          if (terminal.isClosed) return;
+          const group = page.slice(from, from + READ_AT_ONCE);
+          const read = await Promise.all(group.map(({ eventId }) => open.get(eventId)));
+          // Retention may have deleted an event after the page was read.
+          const events = read
+            .filter((event) => event !== undefined)
+            .filter((event) => state === undefined || event.state === state);
+          const lines = events.map(
+            (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
+          );
+          await terminal.write(lines.join(""));
+          count += events.length;
+        }
+        terminal.progress(`${count} events`);
+      }
+    }
+    await noteIfEmpty(inbox, terminal);
+  });
 }
 
 function addImportCommand(parent: Command, context: CommandContext): void {

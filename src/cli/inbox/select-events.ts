@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
+import type { EraseQuery } from "../../kit/inbox/erase.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
 import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/parse-search.js";
@@ -94,6 +95,40 @@ export function shortId(eventId: string, isNarrow = false): string {
   if (HASH.test(eventId)) return eventId.slice(0, "sha256:".length + SHOWN_DIGITS);
   const id = printable(eventId);
   return isNarrow && id.length > 24 ? `${id.slice(0, 12)}…${id.slice(-8)}` : id;
+}
+
+/** The options of commands for what is stored of a person; see {@link queriesOf}. */
+export function addMentions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
+    .argument("[id...]", "the events' ids")
+    .option("--subject <subject>", "only events about exactly this", notEmpty)
+    .option("--containing <text>", "only events that have this text; each body is read", notEmpty)
+    .option("--tenant <name>", "only events of this tenant", notEmpty);
+}
+
+/**
+ * What {@link addMentions} asks for, with the inbox that each query is for. @throws CliError when an
+ * id is in no endpoint, or in several
+ */
+export async function queriesOf(
+  { inboxes }: Pick<CommandInbox, "inboxes">,
+  ids: readonly string[],
+  { subject, containing, tenant }: { subject?: string; containing?: string; tenant?: string },
+): Promise<[OpenInbox, EraseQuery][]> {
+  if (ids.length === 0)
+    return inboxes.map((inbox) => [inbox, { subject, containing, tenant } as EraseQuery]);
+  if ((subject ?? containing ?? tenant) !== undefined)
+    throw usageError("give either ids, or --subject or --containing, not both");
+  const found = await Promise.all(ids.map((id) => findEvent({ inboxes }, id)));
+  const missing = ids.filter((_id, index) => found[index] === undefined);
+  if (missing.length > 0)
+    throw new CliError(EXIT.failed, `not in this inbox: ${missing.map(echoed).join(", ")}`);
+  return inboxes.flatMap((inbox) => {
+    const its = found.filter((event) => event?.endpoint === inbox.endpoint);
+    return its.length === 0 ? [] : [[inbox, { ids: its.map((event) => event?.eventId ?? "") }]];
+  });
 }
 
 /**

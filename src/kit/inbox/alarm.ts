@@ -7,6 +7,8 @@ export type AlarmKind = "store" | "behind" | "paused" | "refusing" | "dead" | "q
 export interface Alarm {
   kind: AlarmKind;
   phase: "begins" | "over";
+  /** The receiver's option. */
+  endpoint: string;
   /** Since when it goes on, or went on. */
   since: Date;
   /** For people: the sentence of `signalbox inbox stats`. */

@@ -44,17 +44,14 @@ const schema = z
 const MOST_TRIES = 20;
 const RETRY_MS = 50;
 
-/**
- * See `inbox.erase`. @param isDry only counts them
- */
+/** See `inbox.erase`. */
 export async function erase(
   store: InboxStore,
   endpoint: string,
-  given: EraseQuery,
-  isDry: boolean,
+  query: EraseQuery,
 ): Promise<Erasure> {
-  const query = checkOptions({ name: "inbox.erase", page: "docs/personal-data.md" }, schema, given);
-  const hidden = query.subject ?? query.containing ?? null;
+  const { subject, containing } = query as { subject?: string; containing?: string };
+  const hidden = subject ?? containing ?? null;
   let erased = 0;
 
   /** @returns those that a transaction holds */
@@ -65,15 +62,12 @@ export async function erase(
   }
 
   const held: EventKey[] = [];
-  for await (const events of eventsOf(store, endpoint, query)) {
-    if (isDry) erased += events.length;
-    else held.push(...(await eraseSome(events)));
-  }
+  for await (const events of findEvents(store, endpoint, query))
+    held.push(...(await eraseSome(events)));
   for (let tries = 0; held.length > 0 && tries < MOST_TRIES; tries += 1) {
     await new Promise((resume) => setTimeout(resume, RETRY_MS));
     held.push(...(await eraseSome(held.splice(0))));
   }
-  if (isDry) return { erased, files: "not yet", why: null };
   const why =
     held.length > 0
       ? `Transactions of callbacks hold ${held.length} events: erase again when they have ended.`
@@ -81,12 +75,14 @@ export async function erase(
   return { erased, files: why === null ? "clean" : "not yet", why };
 }
 
-/** Finds them page by page. */
-async function* eventsOf(
+/** Finds the events of a query, page by page. */
+export async function* findEvents(
   store: InboxStore,
   endpoint: string,
-  { ids = [], subject, containing, tenant }: z.output<typeof schema>,
+  query: EraseQuery,
 ): AsyncGenerator<readonly EventKey[]> {
+  const check = { name: "inbox.erase", page: "docs/personal-data.md" };
+  const { ids = [], subject, containing, tenant } = checkOptions(check, schema, query);
   const isIts = ({ eventId }: EventKey) => tenant === undefined || eventId.startsWith(`${tenant}/`);
   if (containing !== undefined) {
     const mentioning = store.mentioning ?? readMentioning;

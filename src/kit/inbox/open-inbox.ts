@@ -5,7 +5,7 @@ import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
-import { erase, type EraseQuery, type Erasure } from "./erase.js";
+import { erase, findEvents, type EraseQuery, type Erasure } from "./erase.js";
 import { readFailures } from "./failures.js";
 import { laneKey } from "./lane.js";
 import { readInboxState, type InboxState } from "./situation.js";
@@ -176,8 +176,8 @@ export interface OpenInbox extends Omit<Inbox, "stats"> {
   get(eventId: string, mostBytes?: number): Promise<StoredEvent | undefined>;
   /** @param since as {@link readInboxState} has it */
   state(now: number, since?: number): Promise<EndpointState>;
-  /** @param isDry only counts the events */
-  erase(query: EraseQuery, isDry?: boolean): Promise<Erasure>;
+  /** The events that `erase` would erase, page by page. */
+  find(query: EraseQuery): AsyncGenerator<readonly EventKey[]>;
   /** `replay`, and `retryNow` for what waits. */
   retry(eventIds: readonly string[]): Promise<RetryOutcome[]>;
 }
@@ -236,8 +236,9 @@ export function openInbox(
     },
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
-    async erase(query, isDry = false) {
-      const result = await erase(store, endpoint, query, isDry);
+    find: (query) => findEvents(store, endpoint, query),
+    async erase(query) {
+      const result = await erase(store, endpoint, query);
       receiver?.nudge();
       return result;
     },

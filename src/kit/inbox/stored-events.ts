@@ -31,15 +31,14 @@ export function isIgnored({
 /** The beginning of the `lastError` of an event that is `done` because of a newer one of its burst. */
 export const SUPERSEDED = "superseded by";
 
-/** Why an event is done that was never handed off, for tools; null for any other event. */
+/** Why an event is done although no hand-off succeeded, for tools; null for any other event. */
 export function whyNotHandedOff(
   event: Pick<InboxEntry, "state" | "attempts" | "lastError">,
 ): string | null {
   if (isIgnored(event)) return IGNORED;
   const { state, attempts, lastError } = event;
-  return state === "done" && attempts === 0 && lastError?.startsWith(SUPERSEDED) === true
-    ? lastError
-    : null;
+  const isSuperseded = attempts === 0 && lastError?.startsWith(SUPERSEDED) === true;
+  return state === "done" && (isSuperseded || lastError === ERASED) ? lastError : null;
 }
 
 /** `dueAt` of an event that waits behind another one: the last time that a Date can have. */

@@ -127,7 +127,7 @@ export function watchAlarms(
     const key = `${endpoint}/${kind}/${next.since}`;
     // Not awaited: the next look comes, however long a listener takes.
     events
-      .tell({ ...told, kind, since: new Date(next.since), key })
+      .tell({ ...told, kind, endpoint, since: new Date(next.since), key })
       .then((isTold) => {
         // It may have been told again meanwhile.
         const now = last[kind] ?? next;

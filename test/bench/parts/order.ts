@@ -13,21 +13,24 @@ import type { PartContext } from "./part-context.js";
 
 const KEYS = 2000;
 const EVENTS = 10_000;
-const BLOCKED = 100_000;
+/** So many others are in each inbox: done, or behind a dead event. */
+const OTHERS = 100_000;
 const AT_ONCE = 64;
 
-/** @param events a second */
-interface Rates {
-  unordered: number[];
-  distinct: number[];
-  blocked: number[];
-  oneKey: number[];
+/** Events a second, and the CPU time of the process for one, in microseconds. */
+interface Rate {
+  rate: number;
+  cpuUs: number;
 }
 
+const INBOXES = ["unordered", "distinct", "keys", "blocked", "oneKey"] as const;
+type Rates = Record<(typeof INBOXES)[number], Rate[]>;
+
 /**
- * What the order by key costs: events of 2,000 keys without the option, with it, and beside a dead
- * event with 100,000 others behind it; and how many events of one key are handed off in a second.
- * In one process, without HTTP, in turn.
+ * What the order by key costs: events without the option, with it and a key for each, with 2,000
+ * keys, and with these beside a dead event with 100,000 others behind it, where the other inboxes
+ * have as many that are done; and how many events of one key are handed off in a second. In one
+ * process, without HTTP, in turn.
  */
 export async function measureOrder({
   under,
@@ -39,20 +42,22 @@ export async function measureOrder({
     const plain = await openInbox(await makeStore("plain"), undefined);
     const ordered = await openInbox(await makeStore("ordered"), true);
     const blocked = await openInbox(await makeStore("blocked"), true);
-    progress(`order  ${name}: ${formatCount(BLOCKED)} events wait`);
+    progress(`order  ${name}: ${formatCount(OTHERS)} events come first`);
+    for (const inbox of [plain, ordered]) await inbox.rate(OTHERS, KEYS);
     await blocked.block();
-    const rates: Rates = { unordered: [], distinct: [], blocked: [], oneKey: [] };
+    const rates: Rates = { unordered: [], distinct: [], keys: [], blocked: [], oneKey: [] };
     for (let round = 0; round <= rounds; round += 1) {
       const measured = {
-        unordered: await plain.rate(EVENTS, KEYS),
-        distinct: await ordered.rate(EVENTS, KEYS),
+        unordered: await plain.rate(EVENTS, EVENTS),
+        distinct: await ordered.rate(EVENTS, EVENTS),
+        keys: await ordered.rate(EVENTS, KEYS),
         blocked: await blocked.rate(EVENTS, KEYS),
         oneKey: await ordered.rate(EVENTS / 10, 1),
       };
       progress(`order  ${name} ${round}  ${JSON.stringify(measured)}`);
       // The first one compiles.
       if (round === 0) continue;
-      for (const key of Object.keys(rates) as (keyof Rates)[]) rates[key].push(measured[key]);
+      for (const inbox of INBOXES) rates[inbox].push(measured[inbox]);
     }
     for (const inbox of [plain, ordered, blocked]) await inbox.close();
     found.push([name, rates]);
@@ -70,22 +75,30 @@ export async function measureOrder({
     }
   }
   const spread = (results: readonly number[]) => spreadOf<number>((rate) => rate)({ results });
-  const ratio = (some: readonly number[], others: readonly number[]): string =>
-    spread(some.map((rate, round) => rate / (others[round] ?? NaN)));
+  const ratio = (of: keyof Rate, some: readonly Rate[], others: readonly Rate[]): string =>
+    spread(some.map((each, round) => each[of] / (others[round]?.[of] ?? NaN)));
   const table = makeTable(
-    `Order by ${formatCount(KEYS)} keys`,
+    "What order costs",
     found,
     [
       ["", ([name]) => name],
-      ["events/s without order", ([, { unordered }]) => spread(unordered)],
-      ["× with order", ([, rates]) => ratio(rates.distinct, rates.unordered)],
+      ["events/s without order", ([, { unordered }]) => spread(unordered.map(({ rate }) => rate))],
+      ["× CPU, a key each", ([, rates]) => ratio("cpuUs", rates.distinct, rates.unordered)],
+      ["× rate, a key each", ([, rates]) => ratio("rate", rates.distinct, rates.unordered)],
       [
-        `× beside ${formatCount(BLOCKED)} that wait`,
-        ([, rates]) => ratio(rates.blocked, rates.distinct),
+        `× rate, ${formatCount(KEYS)} keys`,
+        ([, rates]) => ratio("rate", rates.keys, rates.unordered),
       ],
-      ["one key: events/s", ([, { oneKey }]) => spread(oneKey)],
+      [
+        `beside ${formatCount(OTHERS)} that wait`,
+        ([, rates]) => ratio("rate", rates.blocked, rates.keys),
+      ],
+      ["one key: events/s", ([, { oneKey }]) => spread(oneKey.map(({ rate }) => rate))],
     ],
-    ["From the first delivery to the last hand-off, in one process, without HTTP."],
+    [
+      "From the first delivery to the last hand-off, in one process, without HTTP; all are delivered at once.",
+      `Beside ${formatCount(OTHERS)} events that wait: × the rate of the same keys beside as many that are done.`,
+    ],
   );
   return { tables: [table] };
 }
@@ -126,16 +139,20 @@ async function openInbox(store: InboxStore, order: true | undefined) {
     /** Makes an event dead, and others behind it. */
     async block(): Promise<void> {
       isBlocked = true;
-      await deliver(BLOCKED + 1, () => "blocked");
+      await deliver(OTHERS + 1, () => "blocked");
     },
-    /** @returns events a second */
-    async rate(count: number, keys: number): Promise<number> {
+    async rate(count: number, keys: number): Promise<Rate> {
       const before = handedOff;
       const beganAt = performance.now();
+      const cpu = process.cpuUsage();
       await deliver(count, (n) => `product-${n % keys}`);
       const isDone = (): boolean => handedOff >= before + count;
       while (!isDone()) await new Promise((resume) => setTimeout(resume, 1));
-      return (count * 1000) / (performance.now() - beganAt);
+      const { user, system } = process.cpuUsage(cpu);
+      return {
+        rate: (count * 1000) / (performance.now() - beganAt),
+        cpuUs: (user + system) / count,
+      };
     },
     close: () => receiver.close({ graceMs: 0 }),
   };

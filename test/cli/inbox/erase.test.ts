@@ -17,17 +17,33 @@ describe.each(KINDS)("an inbox in $kind:", ({ kind, isThere, newPlace }) => {
       await fill(place, [
         { eventId: "evt_1", subject: "ann", state: "dead" },
         { eventId: "evt_2", subject: "bob", body: MESSAGE },
-        { eventId: "evt_3", state: "done", body: FORM },
+        { eventId: "evt_3", state: "dead", body: FORM },
         { eventId: "evt_4", subject: "bob", body: "{}" },
       ]);
-      const exported = await inbox("export", "--subject", "ann");
-      expect(ndjson(exported).map((line) => line["eventId"])).toEqual(["evt_1"]);
       const dry = await inbox("erase", "--subject", "ann", "--dry-run");
-      expect(dry).toMatchObject({ exitCode: 0, stdout: "would erase 1 event of default\n" });
+      expect(dry).toMatchObject({ exitCode: 0, stdout: "evt_1\nwould erase 1 event of default\n" });
+      for (const [words, ids] of [
+        [["--subject", "ann"], ["evt_1"]],
+        [
+          ["--containing", "Müller@example"],
+          ["evt_2", "evt_3"],
+        ],
+        [["--containing", "Müller@example", "--state", "dead"], ["evt_3"]],
+        [["evt_4"], ["evt_4"]],
+      ] as const) {
+        const exported = ndjson(await inbox("export", ...words));
+        expect(exported.map((line) => line["eventId"])).toEqual(ids);
+        if (words.includes("--state")) continue;
+        const found = ndjson(await inbox("erase", ...words, "--dry-run", "--json"));
+        expect(found.map((line) => line["eventId"])).toEqual(ids);
+      }
       const asked = await inbox("erase", "--containing", "Müller@example");
       expect(asked).toMatchObject({ exitCode: 2, stdout: "" });
       expect(asked.stderr).toContain("this erases 2 events; add --yes");
       expect((await inbox("erase", "evt_1", "--subject", "ann")).exitCode).toBe(2);
+      const unknown = await inbox("erase", "evt_1", "evt_9", "--yes");
+      expect(unknown).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(unknown.stderr).toContain("not in this inbox: evt_9");
       expect((await inbox("erase", "--containing", "abc")).exitCode).toBe(2);
       expect((await inbox("show", "evt_2", "--payload")).stdout).toContain("mail");
 

@@ -64,6 +64,7 @@ test("a sender that stops is quiet once, in the same words as the page, until it
   expect(begun).toEqual({
     kind: "quiet",
     phase: "begins",
+    endpoint: "default",
     since: new Date(T0 + 170 * MINUTE_MS),
     text: "Quiet: no new event since 2026-03-02 02:50:00 UTC.",
     key: `default/quiet/${T0 + 170 * MINUTE_MS}`,
