@@ -34,10 +34,13 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
       for await (const events of find(query)) {
         total += events.length;
         for (const { eventId } of dryRun ? events : [])
-          if (json) terminal.printJson({ endpoint, eventId, dryRun });
+          if (json) terminal.printJson({ endpoint, eventId });
           else terminal.print(shortId(eventId));
       }
-      if (dryRun && !json) terminal.print(`would erase ${of(total - before)}`);
+      if (!dryRun) continue;
+      const erased = total - before;
+      if (json) terminal.printJson({ endpoint, erased, dryRun });
+      else terminal.print(`would erase ${of(erased)}`);
     }
     if (total > 0 && !dryRun)
       throw usageError(`this erases ${formatCount(total, "event")}; add --yes`);

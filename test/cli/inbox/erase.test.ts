@@ -22,21 +22,24 @@ describe.each(KINDS)("an inbox in $kind:", ({ kind, isThere, newPlace }) => {
       ]);
       const dry = await inbox("erase", "--subject", "ann", "--dry-run");
       expect(dry).toMatchObject({ exitCode: 0, stdout: "evt_1\nwould erase 1 event of default\n" });
-      for (const [words, ids] of [
+      const found: [words: string[], ids: string[]][] = [
         [["--subject", "ann"], ["evt_1"]],
         [
           ["--containing", "Müller@example"],
           ["evt_2", "evt_3"],
         ],
-        [["--containing", "Müller@example", "--state", "dead"], ["evt_3"]],
         [["evt_4"], ["evt_4"]],
-      ] as const) {
-        const exported = ndjson(await inbox("export", ...words));
-        expect(exported.map((line) => line["eventId"])).toEqual(ids);
-        if (words.includes("--state")) continue;
-        const found = ndjson(await inbox("erase", ...words, "--dry-run", "--json"));
-        expect(found.map((line) => line["eventId"])).toEqual(ids);
+      ];
+      const idsOf = (run: Parameters<typeof ndjson>[0]) =>
+        ndjson(run).map((line) => line["eventId"]);
+      for (const [words, ids] of found) {
+        expect(idsOf(await inbox("export", ...words))).toEqual(ids);
+        expect(idsOf(await inbox("erase", ...words, "--dry-run", "--json")).slice(0, -1)).toEqual(
+          ids,
+        );
       }
+      const dead = await inbox("export", "--containing", "Müller@example", "--state", "dead");
+      expect(idsOf(dead)).toEqual(["evt_3"]);
       const asked = await inbox("erase", "--containing", "Müller@example");
       expect(asked).toMatchObject({ exitCode: 2, stdout: "" });
       expect(asked.stderr).toContain("this erases 2 events; add --yes");
