@@ -53,7 +53,7 @@ for (const [name, { make, runs }] of Object.entries(MEDIA)) {
           endpoint,
           steps: 30,
           // To read them takes most of the time.
-          checkedSteps: MORE > 0 ? 3 : 1,
+          checkedSteps: MORE > 0 ? 5 : 1,
           skips: run % 2 === 1,
           bursts: (["none", "by arrival", "by rank"] as const)[run % 3] ?? "none",
           clock,

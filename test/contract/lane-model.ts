@@ -297,7 +297,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
         process.held.push({ seq, token, eventId, lane, earlier });
     }
     // A crash has a delay.
-    const ready = (await check()).filter(({ state }) => state === "ready");
+    const ready = await first.store.list({ endpoint, state: "ready", limit: 1000 });
     const moved = await first.store.retryNow(ready);
     if (processes.every(({ held }) => held.length === 0) && !moved.includes("moved")) break;
   }

@@ -161,6 +161,7 @@ const ACCEPT = `
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
     p_repeated boolean[] DEFAULT NULL, p_lanes bytea[] DEFAULT NULL, p_skips boolean DEFAULT NULL, p_arrivals int[] DEFAULT NULL,
+    p_joins boolean DEFAULT false, -- some may join bursts
     OUT seqs bigint[], OUT fates text[] -- new; same; other (body); these with backfilled; id or content with the facts that differ. NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
@@ -168,6 +169,7 @@ const ACCEPT = `
     v_ids text[];
     v_new bigint[];
     v_seqs bigint[];
+    v_heads int[] := '{}'; -- the arrivals of those whose lanes are empty
   BEGIN
     IF EXISTS (SELECT FROM inbox WHERE endpoint = p_endpoint AND event_id > '${ERASED_ID}' AND event_id < '${ERASED_ID}~') THEN
       p_ids := ARRAY(
@@ -178,6 +180,12 @@ const ACCEPT = `
     IF p_lanes IS NOT NULL THEN
       -- In the order of arrival, although the ids are sorted.
       v_seqs := ARRAY(SELECT nextval('inbox_seq_seq') FROM generate_series(1, cardinality(p_ids)));
+      IF NOT p_joins THEN
+        v_heads := ARRAY(
+          SELECT min(e.arrival) FROM unnest(p_arrivals, p_lanes, p_states) AS e(arrival, lane, state)
+          WHERE e.lane IS NOT NULL AND e.state <> 'done' GROUP BY e.lane
+          HAVING NOT EXISTS (SELECT FROM inbox_lane l WHERE l.endpoint = p_endpoint AND l.lane = e.lane));
+      END IF;
     END IF;
     IF p_content_keys IS NOT NULL THEN
       PERFORM pg_advisory_xact_lock('inbox_content'::regclass::oid::bigint::bit(32)::int, hashtext(p_endpoint));
@@ -194,7 +202,7 @@ const ACCEPT = `
         CASE WHEN e.state = 'leased' AND NOT e.waits THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
         e.subtype, e.subject, e.sender, e.content_key, coalesce(e.repeated, false),
         e.lane, CASE WHEN e.lane IS NOT NULL THEN p_skips END
-      FROM (SELECT *, g.lane IS NOT NULL AND g.state <> 'done' AS waits
+      FROM (SELECT *, g.lane IS NOT NULL AND g.state <> 'done' AND g.arrival <> ALL (v_heads) AS waits
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders,
         p_content_keys, p_repeated, p_arrivals, p_lanes)
         WITH ORDINALITY AS g(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated,
@@ -246,9 +254,10 @@ const ACCEPT = `
     WHERE coalesce(e.fate, 'new') = 'new'
     ON CONFLICT (seq) DO NOTHING; -- an id can be there twice
     IF p_lanes IS NOT NULL THEN
-      -- Each waits, until its lane is promoted.
+      -- The others wait, until their lanes are promoted.
       INSERT INTO inbox_lane (endpoint, lane, place, seq)
-      SELECT p_endpoint, i.lane, ${WAITING}, i.seq FROM inbox i WHERE i.seq = ANY (v_new) AND i.queue_at = ${NEVER};
+      SELECT p_endpoint, i.lane, CASE WHEN i.queue_at = ${NEVER} THEN ${WAITING} ELSE ${HEAD} END, i.seq
+      FROM inbox i WHERE i.seq = ANY (v_new) AND i.lane IS NOT NULL AND i.state <> 'done';
     END IF;
   END $$;
 `;
@@ -288,7 +297,8 @@ const COMMIT = `
     v_due bigint[]; -- since when each was due
     v_next bigint;
     v_lanes bytea[];
-    v_asked bigint[]; -- the new events that were asked to be leased
+    v_behind bigint[]; -- those that wait in their lanes
+    v_asked bigint[]; -- the new events that wait, and were asked to be leased
     v_heads bigint[];
     v_superseded int;
   BEGIN
@@ -313,20 +323,22 @@ const COMMIT = `
     IF cardinality(a_ids) > 0 THEN
       SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
         a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_subtypes, a_subjects, a_senders, a_content_keys,
-        a_repeated, a_lanes, a_skips, a_arrivals);
+        a_repeated, a_lanes, a_skips, a_arrivals, a_ranks IS NOT NULL);
     END IF;
 
     IF a_ranks IS NOT NULL THEN
       v_superseded := join_bursts(v_now, p_endpoint, v_accepted.seqs, v_accepted.fates, a_ranks, p_quiet, p_longest);
     END IF;
     IF cardinality(v_lanes) > 0 THEN
+      v_behind := ARRAY(SELECT i.seq FROM inbox i WHERE i.seq = ANY (v_accepted.seqs) AND i.queue_at = ${NEVER});
       v_asked := ARRAY(
         SELECT first.seq FROM ( -- an id can be there twice
           SELECT DISTINCT ON (a.seq) a.seq, a.state, a.lane
           FROM unnest(v_accepted.seqs, v_accepted.fates, a_states, a_lanes) WITH ORDINALITY AS a(seq, fate, state, lane, n)
           WHERE coalesce(a.fate, 'new') = 'new' ORDER BY a.seq, a.n) AS first
-        WHERE first.state = 'leased' AND first.lane IS NOT NULL);
-      v_heads := promote(v_now, p_endpoint, v_lanes, v_asked,
+        WHERE first.state = 'leased' AND first.seq = ANY (v_behind));
+      v_heads := promote(v_now, p_endpoint,
+        s_lanes || ARRAY(SELECT i.lane FROM inbox i WHERE i.seq = ANY (v_behind) AND i.lane = ANY (v_lanes)), v_asked,
         (SELECT max(lease) FROM unnest(a_leases) AS a(lease)), p_owner, p_token);
     END IF;
 
