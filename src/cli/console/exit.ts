@@ -1,3 +1,4 @@
+import { codeOf } from "../../base/errors.js";
 import { OptionError } from "../../base/options/option-error.js";
 
 export const EXIT = {
@@ -51,6 +52,5 @@ export function environmentError(message: string): CliError {
  * can be long.
  */
 export function errorCode(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "error";
+  return codeOf(error) || "error";
 }

@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, OutgoingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
+import { safely } from "../../base/errors.js";
 import { exchange, type Exchanged } from "../../base/http/exchange.js";
 import { environmentError } from "../console/exit.js";
 import { shortened } from "../console/terminal.js";
@@ -108,11 +109,7 @@ export function isMarkedDuplicate(answer: Answer): boolean {
 
 function jsonIn(answer: Answer): unknown {
   if (answer.kind !== "answer") return undefined;
-  try {
-    return JSON.parse(answer.body) as unknown;
-  } catch {
-    return undefined;
-  }
+  return safely<unknown>(() => JSON.parse(answer.body), undefined);
 }
 
 export function propertyIn(answer: Answer, name: string): unknown {

@@ -63,7 +63,7 @@ export function openSecretWriter(path: string) {
     if (!isOurs()) throw environmentError(`${lock} was deleted or replaced in the meantime`);
     renameSync(lock, file);
     // The content is synced, and some file systems cannot sync the rename.
-    ignoreErrors(() => syncFolderOf(file));
+    safely(() => syncFolderOf(file), undefined);
   }
 
   /**
@@ -128,21 +128,11 @@ export function openSecretWriter(path: string) {
      */
     close(): void {
       // If the lock stays, the next registration is refused, and its error says what to do.
-      ignoreErrors(() => {
-        if (!holdsSecret && isOurs()) rmSync(lock);
-      });
+      safely(() => !holdsSecret && isOurs() && rmSync(lock), undefined);
       // The content is synced already.
-      ignoreErrors(() => closeSync(descriptor));
+      safely(() => closeSync(descriptor), undefined);
     },
   };
-}
-
-function ignoreErrors(act: () => void): void {
-  try {
-    act();
-  } catch {
-    // The caller says why an error has no effect.
-  }
 }
 
 /** Makes the lock, with the content and the rights of the file, and room for a secret. */
@@ -155,8 +145,8 @@ function openLock(file: string, lock: string, path: string) {
       write(descriptor, text + ROOM);
       return { descriptor, takesRights };
     } catch (error) {
-      ignoreErrors(() => closeSync(descriptor));
-      ignoreErrors(() => rmSync(lock));
+      safely(() => closeSync(descriptor), undefined);
+      safely(() => rmSync(lock), undefined);
       throw error;
     }
   } catch (error) {

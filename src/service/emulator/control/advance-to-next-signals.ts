@@ -13,20 +13,17 @@ const MOST_STEPS = (40 * 24) / STEP_HOURS;
  * hours of a day. It stops soon after the last signal, because the service does not send a signal
  * again that is more than 24 hours old.
  *
- * @param onStep called after each step, with the sums so far
  * @returns the sums of all steps
  */
 export async function advanceToNextSignals(
   control: { advance(span: { hours: number }): Promise<ClockMove> },
   signal: AbortSignal,
-  onStep: (sum: ClockMove) => void = () => {},
 ): Promise<ClockMove> {
   let sum: ClockMove | null = null;
   for (let step = 0; ; step++) {
     const move = await control.advance({ hours: STEP_HOURS });
     const isOver = move.signals_published === 0 && sum !== null && sum.signals_published > 0;
     sum = sum === null ? move : add(sum, move);
-    onStep(sum);
     if (isOver || step === MOST_STEPS || signal.aborted) return sum;
   }
 }

@@ -92,8 +92,7 @@ export async function callControl(
 export async function runControl(operation: ControlOperation, input: unknown): Promise<object> {
   const parsed = parseInput(operation.input, input, "INVALID_PARAMETERS");
   // `controlOperation` ensures that `run` takes the output of this schema.
-  const result = await (operation.run as (given: unknown) => unknown)(parsed);
-  return typeof result === "object" && result !== null ? result : {};
+  return (operation.run as (given: unknown) => object | Promise<object>)(parsed);
 }
 
 async function readInputBody(

@@ -13,9 +13,6 @@ export interface Database extends SqliteDatabase {
   put(table: string, row: object): number;
 }
 
-/** So many statements are kept. Most are fixed texts, but the filters of lists make others. */
-const MOST_PREPARED = 500;
-
 /**
  * @param source the path of a file, `:memory:`, or the bytes of a database
  * @throws SqliteError, and SignalboxError `store_unsupported` where there is no driver
@@ -26,7 +23,6 @@ export function openSqlite(source: string | Buffer): Database {
   function statementOf(sql: string) {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    if (prepared.size === MOST_PREPARED) prepared.clear();
     const statement = database.prepare(sql);
     prepared.set(sql, statement);
     return statement;

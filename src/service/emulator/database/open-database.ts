@@ -83,7 +83,7 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
     // The file may come from somebody else. Without this pragma, its views and triggers could call
     // functions with side effects.
     database.pragma("trusted_schema = OFF");
-    const isEmpty = schemaOf(database).length === 0;
+    const isEmpty = schemaOf(database) === "";
     if (!isEmpty || !mayCreate) assertExpectedSchema(database, name);
     // Checks every page of a snapshot, because opening a database reads only its beginning.
     if (!mayCreate && database.pragma("quick_check(1)", { simple: true }) !== "ok") {
@@ -116,8 +116,7 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
 function assertExpectedSchema(database: Database, name: string): void {
   if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID)
     throw otherDatabase(name);
-  expectedSchema ??= newSchema();
-  if (schemaOf(database) === expectedSchema) return;
+  if (schemaOf(database) === bare(EMULATOR_SCHEMA)) return;
   // A file of another version is refused, not migrated, because the seed can generate the data
   // again.
   const help = "Use a new file. The same seed gives the same data again.";
@@ -136,34 +135,22 @@ const otherDatabase = (name: string, because?: { cause: unknown }): SignalboxErr
     because,
   );
 
-/** The schema of this version, computed when the first existing database is opened. */
-let expectedSchema: string | undefined;
-
-function newSchema(): string {
-  const database = openSqlite(":memory:");
-  makeTables(database);
-  const schema = schemaOf(database);
-  database.close();
-  return schema;
-}
-
-/** Returns the statements of all tables, indexes, views and triggers; empty for a new database. */
-function schemaOf(database: Database): string {
-  const entries = database.rows<{ sql: string | null }>(
-    "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
-  );
-  if (entries.length === 0) return "";
-  return JSON.stringify(
-    entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })),
-  );
-}
-
 /**
- * Ignores comments and white space: a file stays usable if a new version of the emulator changes
- * only those.
+ * Returns the statements that made all tables, indexes, views and triggers, which SQLite keeps as
+ * they were written; empty for a new database.
  */
-const withoutComments = (sql: string): string =>
-  sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
+function schemaOf(database: Database): string {
+  const sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid";
+  return bare(
+    database
+      .rows<{ sql: string }>(sql)
+      .map((row) => `${row.sql};`)
+      .join(""),
+  );
+}
+
+/** So a file stays usable if a new version of the emulator changes only comments and white space. */
+const bare = (sql: string): string => sql.replaceAll(/--[^\n]*|\s+/g, "");
 
 function makeTables(database: Database): void {
   database.transaction(() => {

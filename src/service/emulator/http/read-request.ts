@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { finished } from "node:stream";
+import { finished } from "node:stream/promises";
 import getRawBody from "raw-body";
 import { z } from "zod";
+import { ignore } from "../../../base/errors.js";
 import { parameterError, shownName } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
 
@@ -50,28 +51,16 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   }
 }
 
-/** So much of a refused body is read, for so long; then the connection ends. */
-const MOST_DROPPED_BYTES = 64 * 1024 * 1024;
 const MOST_DROPPED_MS = 2000;
 
 /**
- * Reads the rest of a body and drops it. If the connection were closed before, the client could get
- * an error while it writes, and not read the answer.
+ * Reads the rest of a refused body and drops it, for so long at most. If the connection were closed
+ * before, the client could get an error while it writes, and not read the answer.
  */
-function dropRest(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let dropped = 0;
-    request.on("data", (chunk: Buffer) => {
-      dropped += chunk.length;
-      if (dropped > MOST_DROPPED_BYTES) resolve();
-    });
-    const timeout = setTimeout(resolve, MOST_DROPPED_MS);
-    finished(request, { writable: false }, () => {
-      clearTimeout(timeout);
-      resolve();
-    });
-    request.resume();
-  });
+async function dropRest(request: IncomingMessage): Promise<void> {
+  request.resume();
+  const signal = AbortSignal.timeout(MOST_DROPPED_MS);
+  await finished(request, { writable: false, signal }).catch(ignore);
 }
 
 /** A whole number without plus sign and leading zeros. */
@@ -120,8 +109,6 @@ export function typedValue(text: string, schema: z.core.$ZodType | undefined): u
   const base = schema === undefined ? undefined : baseOf(schema);
   if (base instanceof z.ZodNumber)
     return (base.isInt ? WHOLE_NUMBER : NUMBER).test(text) ? Number(text) : text;
-  if (base instanceof z.ZodBoolean)
-    return text === "true" || text === "false" ? text === "true" : text;
   const isNumeric =
     base instanceof z.ZodLiteral && [...base.values].every((value) => typeof value === "number");
   return isNumeric && NUMBER.test(text) ? Number(text) : text;

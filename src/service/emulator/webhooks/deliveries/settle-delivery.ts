@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { safely } from "../../../../base/errors.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../../kit/senders/signature/verify.js";
 import { secondsIn } from "../../instance/assumption-options.js";
 import type { EmulatorCore } from "../../instance/core.js";
@@ -146,11 +147,7 @@ const answerSchema = z.object({
 });
 
 function answered(body: Buffer): z.output<typeof answerSchema> {
-  try {
-    return answerSchema.parse(JSON.parse(body.toString("utf8")));
-  } catch {
-    return {};
-  }
+  return safely(() => answerSchema.parse(JSON.parse(body.toString("utf8"))), {});
 }
 
 /**
