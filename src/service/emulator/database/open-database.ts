@@ -140,17 +140,22 @@ const otherDatabase = (name: string, because?: { cause: unknown }): SignalboxErr
  * they were written; empty for a new database.
  */
 function schemaOf(database: Database): string {
-  const sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid";
-  return bare(
-    database
-      .rows<{ sql: string }>(sql)
-      .map((row) => `${row.sql};`)
-      .join(""),
+  const made = database.rows<{ sql: string }>(
+    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL",
   );
+  return bare(made.map(({ sql }) => `${sql};`).join(""));
 }
 
-/** So a file stays usable if a new version of the emulator changes only comments and white space. */
-const bare = (sql: string): string => sql.replaceAll(/--[^\n]*|\s+/g, "");
+/**
+ * In another order, as VACUUM writes them, or with other comments and white space they are the
+ * same, and a file stays usable.
+ */
+const bare = (sql: string): string =>
+  sql
+    .replaceAll(/--[^\n]*|\s+/g, "")
+    .split(";")
+    .toSorted()
+    .join(";");
 
 function makeTables(database: Database): void {
   database.transaction(() => {
