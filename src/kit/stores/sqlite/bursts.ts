@@ -1,6 +1,6 @@
 import type { Database } from "../../../base/sqlite/database.js";
 import { MOST_EARLIER, type EarlierEvents, type QuietTime } from "../../inbox/lane.js";
-import { SUPERSEDED } from "../../inbox/stored-events.js";
+import { SUPERSEDED } from "../../inbox/done-reasons.js";
 
 /** A burst whose newest event nothing has begun with, so that another one can join it. */
 interface OpenBurst {
