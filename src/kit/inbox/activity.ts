@@ -1,3 +1,5 @@
+import { DAY_MS } from "../../base/time/units.js";
+
 /** Asks how much happened in each span of time. */
 export interface ActivityQuery {
   /** The length of a span, in whole minutes. */
@@ -68,4 +70,4 @@ export function percentileOf(durations: Activity["durations"], percent: number):
 }
 
 /** For how long activity is kept. */
-export const ACTIVITY_KEPT_MS = 8 * 24 * 60 * 60 * 1000;
+export const ACTIVITY_KEPT_MS = 8 * DAY_MS;

@@ -1,6 +1,6 @@
 import { formatAge, formatCount, formatUtc } from "../../../base/text/format.js";
 import { visible } from "../../../base/text/visible-text.js";
-import { HOUR_MS } from "../../../base/time/units.js";
+import { DAY_MS, HOUR_MS } from "../../../base/time/units.js";
 import { unanswered } from "./alarm.js";
 import { commonError, readFailures } from "./failure-groups.js";
 import { readNews, REFUSED_SPAN_MS, type ReceiverReport } from "./receiver-report.js";
@@ -204,8 +204,6 @@ const LONGEST_ERROR = 100;
 
 const shortOf = (text: string): string =>
   text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Everything that a person asks of an inbox first. */
 export interface InboxState {

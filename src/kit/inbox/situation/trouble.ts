@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../base/time/units.js";
 import type { InboxEntry } from "../stored-events.js";
 
 // What people ask when something is wrong.
@@ -91,7 +92,7 @@ export interface StoredReport {
  * A report is kept for this long, and an endpoint has at most so many, one from each start of a
  * receiver.
  */
-export const REPORT_KEPT_MS = 24 * 60 * 60 * 1000;
+export const REPORT_KEPT_MS = DAY_MS;
 export const MOST_REPORTS = 200;
 
 /** What is kept of the last alarm of a kind. */

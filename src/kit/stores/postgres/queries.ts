@@ -1,10 +1,4 @@
-import {
-  NEVER,
-  type InboxEntry,
-  type PastStep,
-  type PlacedLane,
-  type StoreStats,
-} from "../../inbox/stored-events.js";
+import { NEVER, type StoredEvent, type StoreStats } from "../../inbox/stored-events.js";
 import { REPORT_KEPT_MS } from "../../inbox/situation/trouble.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { ENTRY, parseReceived } from "../rows.js";
@@ -86,16 +80,7 @@ export function createQueries(run: Run, name: string) {
       };
     },
     async get(endpoint, eventId, mostBytes = Number.MAX_SAFE_INTEGER) {
-      type Row = InboxEntry & {
-        bodyHash: Buffer;
-        received: string | null;
-        rawBody: Buffer | null;
-        history: PastStep[];
-        waitsBehind: string | null;
-        heldCount: number;
-        lane: PlacedLane | null;
-        earlierCount: number;
-      };
+      type Row = Omit<StoredEvent, "received"> & { received: string | null };
       const [row] = await run<Row>(
         `SELECT ${ENTRY}, body_hash AS "bodyHash", received,
            CASE WHEN octet_length(body) <= $3::bigint THEN body END AS "rawBody",

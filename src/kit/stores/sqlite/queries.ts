@@ -172,11 +172,8 @@ export function createQueries(db: Database) {
 
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
     if (state === "ready" || state === "leased") return "wrong_state";
-    if (state === "done") lanes.leave(seq, now);
-    else {
-      toDone.run(now, seq);
-      lanes.giveUp(seq, now);
-    }
+    if (state !== "done") toDone.run(now, seq);
+    lanes.giveUp(seq, state === "done", now);
     drop(seq);
     return "moved";
   }
