@@ -38,15 +38,14 @@ export type { BatcherLimits } from "./inbox/batcher.js";
 export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { EarlierEvent, Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
-export type { EraseQuery, Erasure } from "./inbox/erase.js";
+export type { EraseQuery, Erasure } from "./inbox/deleting/erase.js";
 export type { DurationStats } from "./inbox/durations.js";
-export type { Failure, Pause } from "./inbox/stored-events.js";
+export type { Failure, Pause } from "./inbox/situation/trouble.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";
-export type { RetentionOptions } from "./inbox/retention.js";
+export type { RetentionOptions } from "./inbox/deleting/retention.js";
 export type { InboxStore, StoreDiagnostics } from "./inbox/store.js";
+export type { Activity, ActivityQuery } from "./inbox/activity.js";
 export type {
-  Activity,
-  ActivityQuery,
   EventState,
   InboxEntry,
   ListQuery,
@@ -72,7 +71,7 @@ export type {
   ReceiverState,
   ReceiverVerification,
 } from "./receiver/health.js";
-export type { Alarm, AlarmKind } from "./inbox/alarm.js";
+export type { Alarm, AlarmKind } from "./inbox/situation/alarm.js";
 export type { AlarmsOptions, ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
 export type { CoalesceOptions, OrderOptions, OrderedFacts } from "./receiver/order.js";
 export type { BackfilledEvent, BackfillResult } from "./receiver/backfill.js";
@@ -85,8 +84,8 @@ export type {
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
 export type { Telemetry } from "./receiver/telemetry.js";
-export { secretFile, type SecretFile } from "./receiver/secret-file.js";
-export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";
+export { secretFile, type SecretFile } from "./receiver/secrets/secret-file.js";
+export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets/secrets.js";
 export type { HeadersLike, RequestHeaders } from "./senders/engine/headers.js";
 export type {
   HandshakeAnswer,

@@ -1,7 +1,8 @@
 import type { ClaimedEvent, NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
 import { laneKey, rankOf } from "../../src/kit/inbox/lane.js";
 import type { InboxStore } from "../../src/kit/inbox/store.js";
-import { SUPERSEDED, type StoredEvent } from "../../src/kit/inbox/stored-events.js";
+import { SUPERSEDED } from "../../src/kit/inbox/done-reasons.js";
+import type { StoredEvent } from "../../src/kit/inbox/stored-events.js";
 import type { Clock } from "../../src/base/time/clock.js";
 import { batchOf, claimOf } from "../unit/kit/inbox/new-event.js";
 import { newEvent } from "./cases/store-case.js";

@@ -21,7 +21,7 @@ import { DEFAULT_GRACE_MS, DRAIN_MARGIN_MS } from "../../src/kit/receiver/receiv
 import { REJECTIONS, type Rejection } from "../../src/kit/receiver/rejection.js";
 import { MAX_NAME_LENGTH } from "../../src/kit/senders/signals/parse-event.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
-import { DISK_RESERVE_BYTES } from "../../src/kit/stores/sqlite/limit-size.js";
+import { DISK_RESERVE_BYTES } from "../../src/kit/stores/sqlite/disk/limit-size.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
 import * as testing from "../../src/kit/testing/index.js";
 import { DEFAULT_TIMEOUT_MS } from "../../src/kit/testing/wait-for-event.js";

@@ -31,7 +31,7 @@ const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
   // A store knows the port alone.
   {
     room: /^kit\/stores\//,
-    only: /^(base\/|kit\/inbox\/(store|batch|crashes|durations|identity|lane|mentions|stored-events)\.ts$|node:|zod$|better-sqlite3$)/,
+    only: /^(base\/|kit\/inbox\/(activity|batch|crashes|done-reasons|durations|identity|lane|store|stored-events|deleting\/mentions|situation\/trouble)\.ts$|node:|zod$|better-sqlite3$)/,
   },
   // The user brings the store and the framework.
   { room: /^kit\/receiver\//, only: /^(base\/|kit\/(senders|inbox)\/|node:|zod$|pino$|raw-body$)/ },

@@ -3,7 +3,7 @@ import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { InvalidArgumentError, Option } from "#commander";
-import { secretLines } from "../../kit/receiver/secret-file.js";
+import { secretLines } from "../../kit/receiver/secrets/secret-file.js";
 import { isUsableSecret } from "../../kit/senders/signature/sign.js";
 import type { Cli } from "./cli.js";
 import { usageError, environmentError, errorCode } from "./exit.js";

@@ -2,15 +2,14 @@ import { formatAge, formatCount, formatMoment } from "../../base/text/format.js"
 import { parseJson } from "../../base/text/parse-json.js";
 import { visibleLines } from "../../base/text/visible-text.js";
 import { hasSignature } from "../../kit/inbox/exported-event.js";
-import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
+import { joinRefusals, readNews } from "../../kit/inbox/situation/receiver-report.js";
+import { whyNotHandedOff } from "../../kit/inbox/done-reasons.js";
+import type { RefusedDelivery, Refusals } from "../../kit/inbox/situation/trouble.js";
 import {
   DEFAULT_SENDER,
   NEVER,
-  whyNotHandedOff,
   type EventState,
   type InboxEntry,
-  type RefusedDelivery,
-  type Refusals,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
 import { inboxSteps } from "../../page/timeline/inbox-steps.js";

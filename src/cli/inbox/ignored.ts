@@ -1,7 +1,7 @@
 import { formatCount } from "../../base/text/format.js";
 import { DAY_MS } from "../../base/time/units.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
-import { isIgnored, NO_HANDLER } from "../../kit/inbox/stored-events.js";
+import { isIgnored, NO_HANDLER } from "../../kit/inbox/done-reasons.js";
 import { printable, someNames } from "../console/terminal.js";
 
 /**

@@ -2,7 +2,7 @@ import { type Command, Option } from "#commander";
 import { DAY_MS } from "../../base/time/units.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
-import { RETENTION } from "../../kit/inbox/retention.js";
+import { RETENTION } from "../../kit/inbox/deleting/retention.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { type CommandContext, runs } from "../console/define-command.js";

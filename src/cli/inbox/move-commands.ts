@@ -1,10 +1,10 @@
 import { Option, type Command } from "#commander";
 import { formatCount } from "../../base/text/format.js";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
-import { describeSituation } from "../../kit/inbox/situation.js";
+import { describeSituation } from "../../kit/inbox/situation/situation.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
-import { isIgnored, NO_HANDLER } from "../../kit/inbox/stored-events.js";
+import { isIgnored, NO_HANDLER } from "../../kit/inbox/done-reasons.js";
 import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";

@@ -6,7 +6,7 @@ import { nearMiss } from "../../base/options/option-error.js";
 import { systemClock } from "../../base/time/clock.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
-import { DISK_RESERVE_BYTES } from "../../kit/stores/sqlite/limit-size.js";
+import { DISK_RESERVE_BYTES } from "../../kit/stores/sqlite/disk/limit-size.js";
 import type { createPageHandler } from "../../page/inbox/page-handler.js";
 import type { PageInbox } from "../../page/inbox/page-inbox.js";
 import type { Cli } from "../console/cli.js";

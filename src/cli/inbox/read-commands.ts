@@ -2,18 +2,11 @@ import { Option, type Command } from "#commander";
 import { formatAge, formatCount, formatMoment } from "../../base/text/format.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import type { EndpointState } from "../../kit/inbox/open-inbox.js";
-import { joinRefusals } from "../../kit/inbox/receiver-report.js";
-import { describeEndpoints } from "../../kit/inbox/situation.js";
-import {
-  addActivity,
-  EVENT_STATES,
-  noActivity,
-  percentileOf,
-  type Activity,
-  type InboxEntry,
-  ANYTHING,
-  type Failure,
-} from "../../kit/inbox/stored-events.js";
+import { joinRefusals } from "../../kit/inbox/situation/receiver-report.js";
+import { describeEndpoints } from "../../kit/inbox/situation/situation.js";
+import { addActivity, noActivity, percentileOf, type Activity } from "../../kit/inbox/activity.js";
+import type { Failure } from "../../kit/inbox/situation/trouble.js";
+import { EVENT_STATES, type InboxEntry, ANYTHING } from "../../kit/inbox/stored-events.js";
 import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT } from "../console/exit.js";
 import { wholeNumber } from "../console/options.js";

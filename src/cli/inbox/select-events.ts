@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
-import type { EraseQuery } from "../../kit/inbox/erase.js";
+import type { EraseQuery } from "../../kit/inbox/deleting/erase.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
 import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/parse-search.js";

@@ -8,7 +8,7 @@ import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.j
 import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
 import type { Lane } from "./lane.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
-import { startRetention, type RetentionConfig } from "./retention.js";
+import { startRetention, type RetentionConfig } from "./deleting/retention.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
 
 /** An authentic event, from the receiver. */

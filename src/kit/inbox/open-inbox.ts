@@ -5,18 +5,16 @@ import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
-import { erase, findEvents, type EraseQuery, type Erasure } from "./erase.js";
-import { readFailures } from "./failures.js";
+import { erase, findEvents, type EraseQuery, type Erasure } from "./deleting/erase.js";
+import { readFailures } from "./situation/failure-groups.js";
 import { laneKey } from "./lane.js";
-import { readInboxState, type InboxState } from "./situation.js";
+import { readInboxState, type InboxState } from "./situation/situation.js";
 import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
+import type { Activity, ActivityQuery } from "./activity.js";
+import type { Failure, Pause } from "./situation/trouble.js";
 import {
-  type Failure,
-  type Pause,
   EVENT_STATES,
   isStorable,
-  type Activity,
-  type ActivityQuery,
   type InboxEntry,
   type ListQuery,
   type MoveOutcome,

@@ -1,12 +1,11 @@
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { Lane } from "./lane.js";
-import type { Mentioning } from "./mentions.js";
+import type { Mentioning } from "./deleting/mentions.js";
 import type { Batch, BatchResult, CrashedEvent, NewEvent, Settlement } from "./batch.js";
+import type { Activity, ActivityQuery } from "./activity.js";
+import type { FailedEvent, StoredAlarm, StoredReport } from "./situation/trouble.js";
 import type {
-  Activity,
-  ActivityQuery,
-  FailedEvent,
   InboxEntry,
   ListQuery,
   MoveOutcome,
@@ -14,9 +13,7 @@ import type {
   ReplayOutcome,
   SearchPage,
   SearchQuery,
-  StoredAlarm,
   StoredEvent,
-  StoredReport,
   StoreStats,
 } from "./stored-events.js";
 

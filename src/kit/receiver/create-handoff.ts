@@ -137,7 +137,7 @@ class LazyHandoff implements Handoff {
 }
 
 /** Reads a stored event again, after a restart or at a replay. */
-export function readStored(
+function readStored(
   sender: AnySender,
   { received, body }: { received: ReceivedDelivery; body: Uint8Array },
 ): Reading {

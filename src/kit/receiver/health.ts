@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/time/clock.js";
-import type { AlarmKind } from "../inbox/alarm.js";
+import type { AlarmKind } from "../inbox/situation/alarm.js";
 import type { InboxVitals } from "../inbox/open-inbox.js";
-import { describeSituation, type SituationFacts } from "../inbox/situation.js";
+import { describeSituation, type SituationFacts } from "../inbox/situation/situation.js";
 import type { InboxStore } from "../inbox/store.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 

@@ -12,7 +12,7 @@ import { DAY_MS, MINUTE_MS } from "../../base/time/units.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import { fullJitter, type Backoff } from "../inbox/dispatch/outcomes.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
-import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
+import { RETENTION, type RetentionOptions } from "../inbox/deleting/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import type { AnySender, Sender } from "../senders/engine/sender.js";
 import type { Signal, TestEvent } from "../senders/signals/envelope.js";
@@ -21,7 +21,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
 import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
 import { BY_SUBJECT, type CoalesceOptions, type OrderOptions } from "./order.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
-import { createSecrets, type SecretsOption } from "./secrets.js";
+import { createSecrets, type SecretsOption } from "./secrets/secrets.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */

@@ -1,10 +1,7 @@
 import { safely } from "../../base/errors.js";
 import { withDeadline } from "../../base/time/timers.js";
-import {
-  type RefusedDelivery,
-  DEFAULT_SENDER,
-  type ReceivedDelivery,
-} from "../inbox/stored-events.js";
+import type { RefusedDelivery } from "../inbox/situation/trouble.js";
+import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
 import { readable, settled } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer } from "../senders/engine/sender.js";

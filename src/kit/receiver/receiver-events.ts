@@ -1,6 +1,6 @@
 import { SignalboxError } from "../../base/errors.js";
 import { helpWithName } from "../../base/options/option-error.js";
-import type { Alarm } from "../inbox/alarm.js";
+import type { Alarm } from "../inbox/situation/alarm.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** Names the delivered event that an event of `receiver.on` is about. */

@@ -3,7 +3,7 @@ import { ignore, SignalboxError } from "../../base/errors.js";
 import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/open-inbox.js";
-import { readNews } from "../inbox/receiver-report.js";
+import { readNews } from "../inbox/situation/receiver-report.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { BackfilledEvent, BackfillResult } from "./backfill.js";
 import { createHandOff, readAgainBy } from "./create-handoff.js";

@@ -8,13 +8,9 @@ import {
   PAUSE_SAVED_EVERY_MS,
   REFUSED_SPAN_MS,
   type ReceiverReport,
-} from "../inbox/receiver-report.js";
-import {
-  ERASED,
-  type Pause,
-  type RefusedDelivery,
-  REPORT_KEPT_MS,
-} from "../inbox/stored-events.js";
+} from "../inbox/situation/receiver-report.js";
+import { ERASED } from "../inbox/done-reasons.js";
+import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/situation/trouble.js";
 
 /**
  * However much happens, the report is saved once in this time, and has at most so many new

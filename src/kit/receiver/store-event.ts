@@ -1,5 +1,6 @@
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import { NO_HANDLER } from "../inbox/done-reasons.js";
+import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
 import { settled } from "../senders/engine/define-sender.js";
 import { headerValue, type RequestHeaders } from "../senders/engine/headers.js";
 import type { AnySender, Reading } from "../senders/engine/sender.js";

@@ -5,7 +5,7 @@ import { verifyParsedSignature } from "../senders/signature/verify.js";
 import type { HeldBodies } from "./collect-body.js";
 import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";
-import { isSame } from "./secrets.js";
+import { isSame } from "./secrets/secrets.js";
 
 type VerifierConfig = Pick<
   ReceiverConfig,

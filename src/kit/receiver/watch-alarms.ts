@@ -2,14 +2,14 @@ import { ignore } from "../../base/errors.js";
 import { type ClockTimer, systemClock } from "../../base/time/clock.js";
 import { withDeadline } from "../../base/time/timers.js";
 import { MINUTE_MS } from "../../base/time/units.js";
-import { type AlarmKind, type KeptAlarm, keptAlarm, unanswered } from "../inbox/alarm.js";
+import { type AlarmKind, type KeptAlarm, keptAlarm, unanswered } from "../inbox/situation/alarm.js";
 import {
   describeSituation,
   isWeighty,
   readInboxState,
   type SituationProblem,
-} from "../inbox/situation.js";
-import type { StoredAlarm } from "../inbox/stored-events.js";
+} from "../inbox/situation/situation.js";
+import type { StoredAlarm } from "../inbox/situation/trouble.js";
 import type { ReceiverHealth } from "./health.js";
 import type { ReceiverConfig } from "./options.js";
 import type { ReceiverEvents } from "./receiver-events.js";

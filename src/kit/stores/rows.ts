@@ -1,11 +1,6 @@
 import { safely } from "../../base/errors.js";
-import {
-  ANYTHING,
-  DEFAULT_SENDER,
-  noActivity,
-  type Activity,
-  type ReceivedDelivery,
-} from "../inbox/stored-events.js";
+import { noActivity, type Activity } from "../inbox/activity.js";
+import { ANYTHING, DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
 
 /** The columns of an entry, in the SQL of every store. */
 export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,

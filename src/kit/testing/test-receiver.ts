@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { DeliveryResponse } from "../receiver/delivery.js";
 import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { SecretsOption } from "../receiver/secrets.js";
+import type { SecretsOption } from "../receiver/secrets/secrets.js";
 import type { AnySender } from "../senders/engine/sender.js";
 import { memoryStore } from "../stores/memory.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";

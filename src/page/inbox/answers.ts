@@ -3,7 +3,7 @@ import { helpWithName } from "../../base/options/option-error.js";
 import { parseJson, type ParsedJson } from "../../base/text/parse-json.js";
 import { nextTurn } from "../../base/time/timers.js";
 import { withoutSignature } from "../../kit/inbox/exported-event.js";
-import { joinRefusals } from "../../kit/inbox/receiver-report.js";
+import { joinRefusals } from "../../kit/inbox/situation/receiver-report.js";
 import {
   DEFAULT_SENDER,
   type InboxEntry,

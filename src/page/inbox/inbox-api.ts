@@ -1,13 +1,12 @@
 import type { PauseReason } from "../../kit/inbox/dispatch/dispatcher.js";
-import type { SituationFacts } from "../../kit/inbox/situation.js";
+import type { SituationFacts } from "../../kit/inbox/situation/situation.js";
+import type { Activity } from "../../kit/inbox/activity.js";
+import type { Failure, Refusals } from "../../kit/inbox/situation/trouble.js";
 import type {
-  Activity,
   InboxEntry,
   MoveOutcome,
   PastStep,
   ReplayOutcome,
-  Failure,
-  Refusals,
   StateCounts,
 } from "../../kit/inbox/stored-events.js";
 

@@ -7,10 +7,12 @@ import {
   type Activity,
   type ActivityCounts,
   type ActivityQuery,
-  type InboxEntry,
-  type SearchPage,
-  type SearchQuery,
-  type StoredEvent,
+} from "../../kit/inbox/activity.js";
+import type {
+  InboxEntry,
+  SearchPage,
+  SearchQuery,
+  StoredEvent,
 } from "../../kit/inbox/stored-events.js";
 
 /**

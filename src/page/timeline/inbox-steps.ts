@@ -1,10 +1,6 @@
 import { formatCount } from "../../base/text/format.js";
-import {
-  NEVER,
-  whyNotHandedOff,
-  type InboxEntry,
-  type PastStep,
-} from "../../kit/inbox/stored-events.js";
+import { whyNotHandedOff } from "../../kit/inbox/done-reasons.js";
+import { NEVER, type InboxEntry, type PastStep } from "../../kit/inbox/stored-events.js";
 import type { TimelineStep } from "./timeline-step.js";
 
 /** A stored event, as the inbox page's `api/event` answers it. */

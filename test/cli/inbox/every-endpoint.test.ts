@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/time/clock.js";
-import { NO_HANDLER } from "../../../src/kit/inbox/stored-events.js";
+import { NO_HANDLER } from "../../../src/kit/inbox/done-reasons.js";
 import { accept, ENDPOINT, settle } from "../../contract/cases/store-case.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";

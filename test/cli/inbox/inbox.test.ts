@@ -2,7 +2,7 @@ import fs, { symlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { NO_HANDLER } from "../../../src/kit/inbox/stored-events.js";
+import { NO_HANDLER } from "../../../src/kit/inbox/done-reasons.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";

@@ -5,11 +5,13 @@ import type { BodyHashes, InboxStore } from "../../../src/kit/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
   DURATION_BOUNDS_MS,
+  type Activity,
+} from "../../../src/kit/inbox/activity.js";
+import { NO_HANDLER } from "../../../src/kit/inbox/done-reasons.js";
+import { REPORT_KEPT_MS } from "../../../src/kit/inbox/situation/trouble.js";
+import {
   DEFAULT_SENDER,
   MOST_PAST_STEPS,
-  NO_HANDLER,
-  REPORT_KEPT_MS,
-  type Activity,
   type InboxEntry,
   type PastStep,
   type SearchQuery,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expressHandler } from "../../../kit/receiver/adapters/express-handler.js";
 import { createReceiver } from "../../../kit/receiver/receiver.js";
-import { secretFile } from "../../../kit/receiver/secret-file.js";
+import { secretFile } from "../../../kit/receiver/secrets/secret-file.js";
 import type { Signal, TestEvent } from "../../../kit/senders/signals/envelope.js";
 import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";

@@ -22,7 +22,7 @@ import {
   MAX_SECRET_FILE_BYTES,
   secretLines,
   secretLockOf,
-} from "../../../kit/receiver/secret-file.js";
+} from "../../../kit/receiver/secrets/secret-file.js";
 import { CliError, environmentError, errorCode } from "../../console/exit.js";
 
 /**

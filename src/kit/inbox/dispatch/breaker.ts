@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from "../../../base/time/clock.js";
 import type { ClaimedEvent } from "../batch.js";
-import type { Pause } from "../stored-events.js";
+import type { Pause } from "../situation/trouble.js";
 
 /**
  * The breaker opens when this many events have failed since the last success, each of them once or

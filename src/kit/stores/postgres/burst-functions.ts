@@ -1,5 +1,6 @@
 import { MOST_EARLIER } from "../../inbox/lane.js";
-import { NEVER, SUPERSEDED } from "../../inbox/stored-events.js";
+import { SUPERSEDED } from "../../inbox/done-reasons.js";
+import { NEVER } from "../../inbox/stored-events.js";
 import { BY_INDEX, HEAD, WAITING } from "./commit-functions.js";
 
 // As bursts.ts of SQLite has it. The caller has locked the lanes, and the new events wait in them.

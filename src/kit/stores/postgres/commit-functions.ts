@@ -1,4 +1,5 @@
-import { ERASED, ERASED_ID, NEVER, MOST_PAST_STEPS } from "../../inbox/stored-events.js";
+import { ERASED, ERASED_ID } from "../../inbox/done-reasons.js";
+import { NEVER, MOST_PAST_STEPS } from "../../inbox/stored-events.js";
 
 /** Of an event in its lane, as `lanes.ts` of SQLite has it. */
 export const HEAD = 1;

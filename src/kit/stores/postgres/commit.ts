@@ -13,12 +13,10 @@ import type {
   SettleResult,
 } from "../../inbox/batch.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
+import { countDone, noActivity, type Activity } from "../../inbox/activity.js";
 import {
-  countDone,
   isStorable,
   NEVER,
-  noActivity,
-  type Activity,
   DEFAULT_SENDER,
   MOST_PAST_STEPS,
   type StoredEvent,

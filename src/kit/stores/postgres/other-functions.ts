@@ -1,4 +1,6 @@
-import { ERASED, NEVER, ACTIVITY_KEPT_MS, SUPERSEDED } from "../../inbox/stored-events.js";
+import { ACTIVITY_KEPT_MS } from "../../inbox/activity.js";
+import { ERASED, SUPERSEDED } from "../../inbox/done-reasons.js";
+import { NEVER } from "../../inbox/stored-events.js";
 import { erasedId, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events

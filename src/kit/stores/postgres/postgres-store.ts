@@ -7,16 +7,11 @@ import {
 } from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
 import { createRun, makePool, usePool, type PgPool, type Run } from "./connection.js";
+import { createOperations, OPERATIONS, type Operations } from "./operations.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
-import {
-  createActivityCounter,
-  createQueries,
-  QUERIES,
-  type ActivityCounter,
-  type Queries,
-} from "./queries.js";
 import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";
@@ -114,7 +109,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       throw error;
     }
     const slowRun = createRun(slow).run;
-    return { fast, run, slowRun, queries: createQueries(slowRun, name, operator), disconnect };
+    const operations = createOperations(slowRun, name, operator);
+    return { fast, run, slowRun, operations, disconnect };
   }
 
   async function disconnectIfUnused(): Promise<void> {
@@ -141,10 +137,11 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     }
   }
 
-  const queries = QUERIES.map((query) => {
-    type Query = (...args: unknown[]) => Promise<unknown>;
-    const run: Query = (...args) => call(({ queries: all }) => (all[query] as Query)(...args));
-    return [query, run];
+  const operations = OPERATIONS.map((operation) => {
+    type Operation = (...args: unknown[]) => Promise<unknown>;
+    const run: Operation = (...args) =>
+      call(({ operations: all }) => (all[operation] as Operation)(...args));
+    return [operation, run];
   });
 
   /**
@@ -173,7 +170,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
   }
 
   return {
-    ...(Object.fromEntries(queries) as Queries),
+    ...(Object.fromEntries(operations) as Operations),
     name: "postgres",
     durable: true,
     shared: true,
@@ -248,9 +245,9 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
     search: (endpoint, query) => call(({ slowRun }) => search(slowRun, name, endpoint, query)),
     activity: (endpoint, query) =>
-      call(async ({ queries: all }) => {
+      call(async ({ slowRun }) => {
         await owners.get(endpoint)?.counter?.add();
-        return all.activity(endpoint, query);
+        return readActivity(slowRun, name, endpoint, query);
       }),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
@@ -306,7 +303,7 @@ interface Connection {
   run: Run;
   /** For slow queries, which must not keep commits and heartbeats waiting. */
   slowRun: Run;
-  queries: Queries;
+  operations: Operations;
   disconnect(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { type Run, createRun, makePool, usePool } from "./connection.js";
 import { LANE_FUNCTIONS } from "./lane-functions.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
-import { ACTIVITY_FUNCTION } from "./queries.js";
+import { ACTIVITY_FUNCTION } from "./activity.js";
 import { SEARCH_FUNCTION } from "./search.js";
 import { storeError } from "./store-error.js";
 import { MIGRATIONS } from "./tables.js";

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import type { Database } from "../../../base/sqlite/database.js";
-import { mentioningOf, type Mentioning } from "../../inbox/mentions.js";
+import { mentioningOf, type Mentioning } from "../../inbox/deleting/mentions.js";
 import { createQueries } from "./queries.js";
 import { writeNothing } from "./schema.js";
 

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { SqliteDriver } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
-import { MOST_WAL_BYTES } from "./limit-size.js";
+import { MOST_WAL_BYTES } from "./disk/limit-size.js";
 
 /** What the thread is started with: the inbox, and the driver that has it open. */
 export interface BackgroundData {

@@ -1,6 +1,6 @@
 import type { Database } from "../../../base/sqlite/database.js";
 import { MOST_EARLIER, type EarlierEvents, type QuietTime } from "../../inbox/lane.js";
-import { SUPERSEDED } from "../../inbox/stored-events.js";
+import { SUPERSEDED } from "../../inbox/done-reasons.js";
 
 /** A burst whose newest event nothing has begun with, so that another one can join it. */
 interface OpenBurst {
@@ -10,7 +10,7 @@ interface OpenBurst {
 }
 
 /** What the newest event of a burst is due at, and since when that is known. */
-export interface DueTime {
+interface DueTime {
   until: number;
   since: number;
 }
@@ -34,11 +34,8 @@ export function prepareBursts(db: Database) {
     UPDATE inbox SET state = 'done', due_at = @now, ready_since = 0, burst = @id,
       last_error = '${SUPERSEDED} ' || (SELECT event_id FROM inbox WHERE seq = @newer)
     WHERE seq = @older`);
-  const dueTime = db.prepare<[number], DueTime>(
-    "SELECT until, since FROM inbox_burst WHERE newest = ?",
-  );
-  const find = db.prepare<[number], { id: number; count: number }>(
-    "SELECT id, earlier AS count FROM inbox_burst WHERE newest = ?",
+  const find = db.prepare<[number], { id: number; count: number } & DueTime>(
+    "SELECT id, earlier AS count, until, since FROM inbox_burst WHERE newest = ?",
   );
   const findEarlier = db.prepare<[number], EarlierEvents["events"][number]>(`
     SELECT event_id AS eventId, type, received_at AS receivedAt FROM inbox WHERE burst = ?
@@ -93,11 +90,11 @@ export function prepareBursts(db: Database) {
       grow.run(newer, now, until, id);
       return { older, newer, until };
     },
-    dueTime: (seq: number) => dueTime.get(seq),
+    dueTime: (seq: number): DueTime | undefined => find.get(seq),
     countEarlier: (seq: number): number => find.get(seq)?.count ?? 0,
     /** Of the newest event of a burst. */
     earlierOf(seq: number): EarlierEvents | null {
-      const { id, count } = find.get(seq) ?? { id: 0, count: 0 };
+      const { id = 0, count = 0 } = find.get(seq) ?? {};
       return count === 0 ? null : { count, events: findEarlier.all(id).toReversed() };
     },
     /** To be called when an event may be done, or is deleted. */

@@ -13,11 +13,13 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
-import { ERASED_ID, NEVER, countDone, noActivity } from "../../inbox/stored-events.js";
+import { countDone, noActivity } from "../../inbox/activity.js";
+import { ERASED_ID } from "../../inbox/done-reasons.js";
+import { NEVER } from "../../inbox/stored-events.js";
+import { prepareActivity } from "./activity.js";
 import { erasedId, IS_ERASED } from "./erase.js";
 import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
-import { prepareActivity } from "./queries.js";
 import { writeNothing } from "./schema.js";
 
 interface LeasedRow extends Omit<

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { Database } from "../../../base/sqlite/database.js";
 import type { EventKey } from "../../inbox/store.js";
-import { ERASED, ERASED_ID, SUPERSEDED, type MoveOutcome } from "../../inbox/stored-events.js";
+import { ERASED, ERASED_ID, SUPERSEDED } from "../../inbox/done-reasons.js";
+import type { MoveOutcome } from "../../inbox/stored-events.js";
 import { prepareLanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import type { NowAt } from "./queries.js";

@@ -34,11 +34,12 @@ export function prepareLanes(db: Database) {
     "INSERT OR REPLACE INTO inbox_lane (endpoint, lane, place, seq) VALUES (?, ?, ?, ?)",
   );
   const leave = `DELETE FROM inbox_lane WHERE ${inLane} AND place = ${HEAD} AND seq = ?`;
-  const forceOut = db.prepare<[string, Uint8Array, number]>(leave);
   // By the state of the row: a settlement that is written again may find its event replayed.
   const leaveEnded = db.prepare<[string, Uint8Array, number]>(`
-    ${leave} AND EXISTS (SELECT 1 FROM inbox
-      WHERE inbox.seq = inbox_lane.seq AND (state = 'done' OR (state = 'dead' AND lane_skips = 1)))`);
+    ${leave} AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.seq = inbox_lane.seq
+      AND (state = 'ready' OR state = 'leased' OR (state = 'dead' AND lane_skips = 0)))`);
+  const leaveDead = db.prepare<[string, Uint8Array, number]>(`
+    ${leave} AND EXISTS (SELECT 1 FROM inbox WHERE inbox.seq = inbox_lane.seq AND state = 'dead')`);
   const toHead = db.prepare<[string, Uint8Array, number]>(
     `UPDATE inbox_lane SET place = ${HEAD} WHERE ${inLane} AND place = ${WAITING} AND seq = ?`,
   );
@@ -62,12 +63,6 @@ export function prepareLanes(db: Database) {
       "SELECT lane FROM inbox_lane WHERE endpoint = ? AND lane > ? ORDER BY lane LIMIT 1",
     )
     .pluck();
-  const isUnderWay = db.prepare<[number], number>(`
-    SELECT 1 FROM inbox WHERE seq = ?
-      AND (state = 'ready' OR state = 'leased' OR (state = 'dead' AND lane_skips = 0))`);
-  const isDead = db.prepare<[number], number>(
-    "SELECT 1 FROM inbox WHERE seq = ? AND state = 'dead'",
-  );
   const neighbour = db.prepare<[string, Uint8Array, number, number], Place>(
     `SELECT place, seq FROM inbox_lane WHERE ${inLane} AND place = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
   );
@@ -113,7 +108,7 @@ export function prepareLanes(db: Database) {
     setDue.run(NEVER, 0, seq);
   }
 
-  /** @param seq of a new event, which waits. @returns how many events were superseded: 1 or 0 */
+  /** @param seq of a new event. @returns how many events were superseded: 1 or 0 */
   function joinBurst(
     seq: number,
     endpoint: string,
@@ -124,9 +119,9 @@ export function prepareLanes(db: Database) {
     const [head, waiting] = [HEAD, WAITING].map((at) => neighbour.get(endpoint, lane, at, seq));
     const near = (head?.seq ?? 0) > (waiting?.seq ?? 0) ? head : waiting;
     const joined = bursts.join(seq, quiet, near?.seq, now);
-    if (joined !== null && near !== undefined) {
+    if (joined === null || near === undefined) insert.run(endpoint, lane, WAITING, seq);
+    else {
       drop.run(endpoint, lane, near.place, near.seq);
-      drop.run(endpoint, lane, WAITING, seq);
       insert.run(endpoint, lane, near.place, joined.newer);
       if (near.place === HEAD) setDue.run(joined.until, now, joined.newer);
     }
@@ -145,8 +140,7 @@ export function prepareLanes(db: Database) {
       }
       lane = next;
       const head = first.get(endpoint, lane);
-      if (head?.place === HEAD && isUnderWay.get(head.seq) === undefined)
-        forceOut.run(endpoint, lane, head.seq);
+      if (head !== undefined) leaveEnded.run(endpoint, lane, head.seq);
       if (promote(endpoint, lane, now)) promoted += 1;
     }
     repairedTo.set(endpoint, lane);
@@ -172,6 +166,19 @@ export function prepareLanes(db: Database) {
     return promote(endpoint, lane, now);
   }
 
+  /**
+   * To be called when an event was given up by hand: the one before it in its burst takes its place,
+   * unless it was done before.
+   */
+  function giveUp(seq: number, wasDone: boolean, now: number): void {
+    const { endpoint, lane } = find.get(seq) as Row;
+    if (lane === null) return;
+    const before = wasDone ? undefined : bursts.givenUp(seq);
+    if (before !== undefined) wait(before, endpoint, lane);
+    ended(seq, endpoint, lane, now);
+    promote(endpoint, lane, now);
+  }
+
   return {
     /** Whether a new event must wait, at first. */
     mustWait: (endpoint: string, { key, burst }: Lane) =>
@@ -180,8 +187,9 @@ export function prepareLanes(db: Database) {
     areUsed: (endpoint: string) => some.get(endpoint, 1) !== undefined,
     /** @returns how many events were superseded */
     add(seq: number, endpoint: string, { key, burst }: Lane, place: number, now: number): number {
+      if (burst != null) return joinBurst(seq, endpoint, key, burst, now);
       insert.run(endpoint, key, place, seq);
-      return burst == null ? 0 : joinBurst(seq, endpoint, key, burst, now);
+      return 0;
     },
     ended,
     earlierOf: bursts.earlierOf,
@@ -193,25 +201,14 @@ export function prepareLanes(db: Database) {
       const { endpoint, lane } = find.get(seq) as Row;
       if (lane !== null) ended(seq, endpoint, lane, now);
     },
-    /** The same for one that was given up by hand: the one before it in its burst takes its place. */
-    giveUp(seq: number, now: number): void {
-      const { endpoint, lane } = find.get(seq) as Row;
-      if (lane === null) return;
-      const before = bursts.givenUp(seq);
-      if (before !== undefined) wait(before, endpoint, lane);
-      ended(seq, endpoint, lane, now);
-      promote(endpoint, lane, now);
-    },
+    giveUp,
     /** To be called when an event is erased, which may be `leased`: then it stays the head. */
     forget(seq: number, wasDone: boolean, now: number): void {
       const { endpoint, lane } = find.get(seq) as Row;
       if (lane === null) return;
-      const before = wasDone ? undefined : bursts.givenUp(seq);
       bursts.left(seq);
       drop.run(endpoint, lane, WAITING, seq);
-      if (before !== undefined) wait(before, endpoint, lane);
-      ended(seq, endpoint, lane, now);
-      promote(endpoint, lane, now);
+      giveUp(seq, wasDone, now);
       setLane.run(null, null, seq);
     },
     /**
@@ -231,8 +228,7 @@ export function prepareLanes(db: Database) {
     /** A dead head lets the others go on. @returns whether there was one */
     unblock(endpoint: string, lane: Uint8Array, now: number): boolean {
       const head = first.get(endpoint, lane);
-      if (head?.place !== HEAD || isDead.get(head.seq) === undefined) return false;
-      forceOut.run(endpoint, lane, head.seq);
+      if (head === undefined || leaveDead.run(endpoint, lane, head.seq).changes === 0) return false;
       promote(endpoint, lane, now);
       return true;
     },
@@ -266,9 +262,8 @@ export function prepareLanes(db: Database) {
       if (place === null) return;
       // Its head may have come before it from somewhere else.
       const isTaken = first.get(endpoint, lane)?.place === HEAD;
-      const isHead = place === "head" && !isTaken;
-      insert.run(endpoint, lane, isHead ? HEAD : WAITING, seq);
-      if (!isHead) setDue.run(NEVER, 0, seq);
+      if (place === "head" && !isTaken) insert.run(endpoint, lane, HEAD, seq);
+      else wait(seq, endpoint, lane);
     },
   };
 }

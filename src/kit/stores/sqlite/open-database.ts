@@ -4,9 +4,13 @@ import { codeOf, SignalboxError } from "../../../base/errors.js";
 import { makeFolders, syncFolderOf, syncFoldersFrom } from "../../../base/files.js";
 import type { Database, SqliteDriver } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
-import { assertWritable, refuseNetworkFileSystem, refuseUnguardedFiles } from "./inbox-files.js";
-import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
-import { isOwned, lockOwner, refuseOwnedHere } from "./owner-lock.js";
+import {
+  assertWritable,
+  refuseNetworkFileSystem,
+  refuseUnguardedFiles,
+} from "./disk/inbox-files.js";
+import { limitSize, MOST_WAL_BYTES } from "./disk/limit-size.js";
+import { isOwned, lockOwner, refuseOwnedHere } from "./disk/owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 

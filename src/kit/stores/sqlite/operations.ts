@@ -5,14 +5,9 @@ import { createCommitter, type Committer } from "./commit.js";
 import { prepareErase, type Erasures } from "./erase.js";
 import { prepareLanes, type Lanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
-import {
-  createQueries,
-  prepareFailures,
-  type Failures,
-  type NowAt,
-  type Queries,
-} from "./queries.js";
+import { createQueries, type NowAt, type Queries } from "./queries.js";
 import { prepareSearch, search, type SearchSteps } from "./search.js";
+import { prepareTrouble, type Trouble } from "./trouble.js";
 
 /** An open inbox with its prepared statements. */
 export interface PreparedInbox {
@@ -20,7 +15,7 @@ export interface PreparedInbox {
   committer: Committer;
   queries: Queries;
   lanes: Lanes;
-  failures: Failures;
+  trouble: Trouble;
   searchSteps: SearchSteps;
   erasures: Erasures;
 }
@@ -31,7 +26,7 @@ export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
     committer: createCommitter(db, shared),
     queries: createQueries(db),
     lanes: prepareLanes(db),
-    failures: prepareFailures(db),
+    trouble: prepareTrouble(db),
     searchSteps: prepareSearch(db),
     erasures: prepareErase(db),
   };
@@ -62,14 +57,14 @@ export function createOperations(
     bodyHashes: async (endpoint, beforeSeq, limit) =>
       read(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
     failing: async (endpoint, state, beforeSeq) =>
-      read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
-    reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
+      read(({ trouble }) => trouble.failing(endpoint, state, beforeSeq)),
+    reports: async (endpoint) => read(({ trouble }) => trouble.reports(endpoint)),
     saveReport: (endpoint, reporter, report, isKnown = false) =>
-      change(({ failures }, nowAt) =>
-        failures.saveReport(endpoint, reporter, report, isKnown, nowAt),
+      change(({ trouble }, nowAt) =>
+        trouble.saveReport(endpoint, reporter, report, isKnown, nowAt),
       ),
-    alarms: async (endpoint) => read(({ failures }) => failures.alarms(endpoint)),
-    setAlarm: (...alarm) => change(({ failures }) => failures.setAlarm(...alarm)),
+    alarms: async (endpoint) => read(({ trouble }) => trouble.alarms(endpoint)),
+    setAlarm: (...alarm) => change(({ trouble }) => trouble.setAlarm(...alarm)),
     reclaim: (request) =>
       change(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
     retryNow: (events) => change(({ queries }, nowAt) => queries.retryNow(events, nowAt)),

@@ -2,29 +2,20 @@ import type { Database, Statement } from "../../../base/sqlite/database.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
 import type { InboxStore, ReadAgain, ReadEventFacts } from "../../inbox/store.js";
+import { REPORT_KEPT_MS } from "../../inbox/situation/trouble.js";
 import {
   NEVER,
-  ACTIVITY_KEPT_MS,
   EVENT_STATES,
-  FAILED_AT_ONCE,
-  FAILED_ERROR_LENGTH,
-  MOST_REPORTS,
-  REPORT_KEPT_MS,
-  type Activity,
-  type ActivityCounts,
-  type ActivityQuery,
-  type FailedEvent,
   type InboxEntry,
   type MoveOutcome,
   type OldestReady,
   type ReplayOutcome,
   type StateCounts,
-  type StoredAlarm,
-  type StoredReport,
   type StoreStats,
 } from "../../inbox/stored-events.js";
-import { activityOf, ADD_MINUTE, ENTRY, IF_KEPT, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
-import { HEAD, prepareLanes, WAITING } from "./lanes.js";
+import { ENTRY } from "../rows.js";
+import { prepareActivity } from "./activity.js";
+import { prepareLanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
@@ -40,7 +31,7 @@ export function entryOf(row: EntryRow): InboxEntry {
 export type NowAt = (endpoint: string) => number;
 
 /** Operations of the port on an open inbox: they are synchronous, and are told the time last. */
-type Steps<Name extends keyof InboxStore> = {
+export type Steps<Name extends keyof InboxStore> = {
   [Each in Name]: NonNullable<InboxStore[Each]> extends (...args: infer Args) => infer Result
     ? (...args: [...Args, nowAt: NowAt]) => Awaited<Result>
     : never;
@@ -181,11 +172,8 @@ export function createQueries(db: Database) {
 
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
     if (state === "ready" || state === "leased") return "wrong_state";
-    if (state === "done") lanes.leave(seq, now);
-    else {
-      toDone.run(now, seq);
-      lanes.giveUp(seq, now);
-    }
+    if (state !== "done") toDone.run(now, seq);
+    lanes.giveUp(seq, state === "done", now);
     drop(seq);
     return "moved";
   }
@@ -322,87 +310,3 @@ function prepareWalk(db: Database, from: string, condition: string) {
     return { found, next: isAtEnd ? null : seq + 1 };
   };
 }
-
-/** Counts for each minute, in one small row, so that a commit writes one page for them. */
-export function prepareActivity(db: Database) {
-  const add = db.prepare(`
-    INSERT INTO inbox_minute (endpoint, minute, ${MINUTE_COLUMNS.join(", ")})
-    VALUES (?, ?${", ?".repeat(MINUTE_COLUMNS.length)}) ON CONFLICT (endpoint, minute) DO UPDATE SET ${ADD_MINUTE}`);
-  const find = db.prepare<Record<string, unknown>, { at: number; sums: string }>(`
-    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at, json_array(${MINUTE_SUMS}) AS sums
-    FROM inbox_minute WHERE endpoint = @endpoint AND minute BETWEEN @first AND @last GROUP BY at ORDER BY at`);
-  const prune = db.prepare(`
-    DELETE FROM inbox_minute WHERE endpoint = @endpoint AND minute IN
-      (SELECT minute FROM inbox_minute WHERE endpoint = @endpoint AND minute < @first LIMIT @limit)`);
-  return {
-    add(endpoint: string, counts: ActivityCounts, now: number): void {
-      const { accepted, handedOff, failed, ignored, durations: took } = counts;
-      if (accepted + handedOff + failed === 0) return;
-      add.run(endpoint, Math.floor(now / MINUTE_MS), accepted, handedOff, failed, ignored, ...took);
-    },
-    find(endpoint: string, { minutes, spans }: ActivityQuery, now: number): Activity[] {
-      const last = Math.floor(now / MINUTE_MS);
-      const first = last - (last % minutes) - (spans - 1) * minutes;
-      return find
-        .all({ endpoint, minutes, first, last })
-        .map(({ at, sums }) => activityOf(at, JSON.parse(sums) as number[]));
-    },
-    /** Deletes at most `limit` minutes that are too old. */
-    prune: (endpoint: string, limit: number, now: number) =>
-      void prune.run({ endpoint, limit, first: Math.floor((now - ACTIVITY_KEPT_MS) / MINUTE_MS) }),
-  };
-}
-
-/**
- * What people ask when something is wrong: which events fail, and what receivers say of themselves.
- */
-export function prepareFailures(db: Database) {
-  const failing = (which: string) =>
-    db.prepare<[string, number], FailedEvent>(`
-      SELECT seq, event_id AS eventId, state, subject, substr(last_error, 1, ${FAILED_ERROR_LENGTH}) AS lastError,
-        coalesce((SELECT min(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS firstFailedAt,
-        coalesce((SELECT max(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS lastFailedAt,
-        (SELECT count(*) FROM inbox_lane h CROSS JOIN inbox_lane w
-           ON w.endpoint = h.endpoint AND w.lane = h.lane AND w.place = ${WAITING}
-         WHERE h.endpoint = inbox.endpoint AND h.lane = inbox.lane AND h.place = ${HEAD} AND h.seq = inbox.seq) AS heldCount
-      FROM inbox INDEXED BY ${which} AND last_error IS NOT NULL AND endpoint = ? AND seq < ? ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}`);
-  const byState = {
-    // A replayed event has failed only when it has failed again.
-    ready: failing("inbox_failing WHERE state = 'ready' AND (attempts > 0 OR crashes > 1)"),
-    dead: failing("inbox_dead WHERE state = 'dead'"),
-  };
-  const save = db.prepare<Record<string, string | number>>(
-    `INSERT INTO inbox_report (endpoint, reporter, at, report) SELECT @endpoint, @reporter, @now, @report
-     WHERE @isKnown = 0 OR EXISTS (SELECT 1 FROM inbox_report WHERE endpoint = @endpoint AND reporter = @reporter)
-     ON CONFLICT DO UPDATE SET at = excluded.at, report = excluded.report`,
-  );
-  const forget = db.prepare<[string, number, string, number]>(
-    `DELETE FROM inbox_report WHERE endpoint = ? AND (at < ? OR reporter NOT IN
-       (SELECT reporter FROM inbox_report WHERE endpoint = ? ORDER BY at DESC LIMIT ?))`,
-  );
-  const reports = db.prepare<[string], StoredReport>(
-    "SELECT at, report FROM inbox_report WHERE endpoint = ? ORDER BY at DESC",
-  );
-  const alarms = db.prepare<[string], StoredAlarm>(
-    "SELECT kind, state FROM inbox_alarm WHERE endpoint = ?",
-  );
-  const setAlarm = db.prepare<(string | null)[]>(
-    `INSERT INTO inbox_alarm (endpoint, kind, state) VALUES (?, ?, ?) ${IF_KEPT} ?`,
-  );
-  return {
-    failing: (endpoint, state, beforeSeq) => byState[state].all(endpoint, beforeSeq),
-    saveReport(endpoint, reporter, report, isKnown, nowAt) {
-      const now = nowAt(endpoint);
-      const values = { endpoint, reporter, now, report, isKnown: isKnown === true ? 1 : 0 };
-      const isSaved = save.run(values).changes > 0;
-      forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
-      return isSaved;
-    },
-    reports: (endpoint) => reports.all(endpoint),
-    alarms: (endpoint: string) => alarms.all(endpoint),
-    setAlarm: (endpoint: string, kind: string, before: string | null, after: string) =>
-      setAlarm.run(endpoint, kind, after, before).changes > 0,
-  } satisfies Partial<Steps<keyof InboxStore>>;
-}
-
-export type Failures = ReturnType<typeof prepareFailures>;

@@ -12,16 +12,16 @@ import {
   type InboxStore,
 } from "../../inbox/store.js";
 import { createBackground, type Background } from "./background.js";
-import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
+import { createCheckpointer, type Checkpointer } from "./disk/checkpointer.js";
 import type { SqliteDiagnostics } from "./diagnostics.js";
-import { watchFiles, type FileWatch } from "./inbox-files.js";
-import { limitSize } from "./limit-size.js";
+import { watchFiles, type FileWatch } from "./disk/inbox-files.js";
+import { limitSize } from "./disk/limit-size.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
 import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
-import { isOwned } from "./owner-lock.js";
+import { isOwned } from "./disk/owner-lock.js";
 import { damagedError, isBusy, isFull, storeError } from "./store-error.js";
-import { hasTraces } from "./traces.js";
-import { createWalSync, type WalSync } from "./wal-sync.js";
+import { hasTraces } from "./disk/traces.js";
+import { createWalSync, type WalSync } from "./disk/wal-sync.js";
 
 export type { CheckpointCounts, SqliteDiagnostics } from "./diagnostics.js";
 

@@ -1,10 +1,7 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration } from "../../../base/text/format.js";
-import {
-  DURATION_BOUNDS_MS,
-  percentileOf,
-  type EventState,
-} from "../../../kit/inbox/stored-events.js";
+import { DURATION_BOUNDS_MS, percentileOf } from "../../../kit/inbox/activity.js";
+import type { EventState } from "../../../kit/inbox/stored-events.js";
 import {
   Facts,
   go,

@@ -1,12 +1,11 @@
 import { formatAge, formatCount, formatDuration } from "../../../base/text/format.js";
-import type { SituationFacts } from "../../../kit/inbox/situation.js";
+import type { SituationFacts } from "../../../kit/inbox/situation/situation.js";
+import { isIgnored, whyNotHandedOff } from "../../../kit/inbox/done-reasons.js";
 import {
   DEFAULT_SENDER,
   type EventState,
   type InboxEntry,
-  isIgnored,
   NEVER,
-  whyNotHandedOff,
 } from "../../../kit/inbox/stored-events.js";
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";

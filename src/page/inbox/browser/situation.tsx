@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/text/format.js";
-import { describeSituation } from "../../../kit/inbox/situation.js";
+import { describeSituation } from "../../../kit/inbox/situation/situation.js";
 import { ActionButton, href, Moment, request, type Said, usePage } from "../../parts/index.js";
 import type { FailureRow, Overview } from "../inbox-api.js";
 import { findEvents, keysOf } from "./find-events.js";

@@ -1,5 +1,5 @@
 import { formatUtc } from "../../../base/text/format.js";
-import { describeSituation } from "../../../kit/inbox/situation.js";
+import { describeSituation } from "../../../kit/inbox/situation/situation.js";
 import type { Overview as InboxOverview } from "../../../page/inbox/inbox-api.js";
 import { Facts, href, Panel, Problem, useData, usePage, View } from "../../../page/parts/index.js";
 import { LIMITS, rateLimitText } from "../../contract/limits.js";

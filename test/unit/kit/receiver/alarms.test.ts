@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { PermanentFailure, type Alarm } from "../../../../src/kit/index.js";
-import { describeSituation, readInboxState } from "../../../../src/kit/inbox/situation.js";
+import {
+  describeSituation,
+  readInboxState,
+} from "../../../../src/kit/inbox/situation/situation.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import {
   createManualClock,

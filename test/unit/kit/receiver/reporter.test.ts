@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { readNews } from "../../../../src/kit/inbox/receiver-report.js";
+import { readNews } from "../../../../src/kit/inbox/situation/receiver-report.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import {
   createManualClock,

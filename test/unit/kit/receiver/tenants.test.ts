@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SenderReceiverOptions } from "../../../../src/kit/index.js";
-import { readNews } from "../../../../src/kit/inbox/receiver-report.js";
+import { readNews } from "../../../../src/kit/inbox/situation/receiver-report.js";
 import { defineSender, meta, zoom } from "../../../../src/kit/senders/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";

@@ -15,7 +15,7 @@ import { expect, test, vi } from "vitest";
 import { openSqlite } from "../../../../open-sqlite.js";
 import { DAY_MS } from "../../../../../src/base/time/units.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
-import { lockOwner } from "../../../../../src/kit/stores/sqlite/owner-lock.js";
+import { lockOwner } from "../../../../../src/kit/stores/sqlite/disk/owner-lock.js";
 import { processWide } from "../../../../../src/base/process-wide.js";
 import type { Database, SqliteDriver } from "../../../../../src/base/sqlite/database.js";
 import {
@@ -25,7 +25,7 @@ import {
   refuseCrash,
 } from "../../../../../src/base/sqlite/sqlite-driver.js";
 import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
-import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
+import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/disk/inbox-files.js";
 import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/tables.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";
@@ -195,7 +195,7 @@ test("two copies of this package in a process do not both own an inbox, and use 
   const path = inboxPath();
   await openStore(path);
   vi.resetModules();
-  const other = await import("../../../../../src/kit/stores/sqlite/owner-lock.js");
+  const other = await import("../../../../../src/kit/stores/sqlite/disk/owner-lock.js");
   expect(errorOf(() => other.refuseOwnedHere(path)).code).toBe("store_in_use");
   const driver = await import("../../../../../src/base/sqlite/sqlite-driver.js");
   expect(driver.loadDriver).not.toBe(loadDriver);

@@ -4,8 +4,9 @@ import type { Database } from "../../../../../src/base/sqlite/database.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
 import { createCommitter } from "../../../../../src/kit/stores/sqlite/commit.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
-import { createQueries, prepareFailures } from "../../../../../src/kit/stores/sqlite/queries.js";
+import { createQueries } from "../../../../../src/kit/stores/sqlite/queries.js";
 import { prepareSearch } from "../../../../../src/kit/stores/sqlite/search.js";
+import { prepareTrouble } from "../../../../../src/kit/stores/sqlite/trouble.js";
 import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 
@@ -47,7 +48,7 @@ const isSlow = (steps: readonly string[]): boolean =>
 test("no statement scans or sorts the inbox: each reads by an index, or in the order of the table", async () => {
   const plans = plansOf((db) => {
     createCommitter(db, true);
-    prepareFailures(db);
+    prepareTrouble(db);
     const { list } = createQueries(db);
     const { findFew, lookBack, lookAtFew } = prepareSearch(db);
     list({});
