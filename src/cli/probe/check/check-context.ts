@@ -104,7 +104,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const context: CheckContext = {
     ...settings,
     exchanges,
-    build: (name) => sender.build(cases.get(name) as Delivery),
+    build: (name) => sender.build(withAcceptedType(cases.get(name) as Delivery, exchanges)),
     async send(built, index, hold) {
       const exchange = await sender.send(built, index, hold);
       exchanges.push(exchange);
@@ -125,6 +125,31 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 /** Whether both were accepted, and the second alone is told to be a duplicate. */
 function isSecondMarked(answers: readonly Answer[]): boolean {
   return answers.every(isSuccess) && answers.map(isMarkedDuplicate).join() === "false,true";
+}
+
+/**
+ * Returns the delivery with another signal type, one that the receiver accepted, if the receiver
+ * refused the delivery's own type. A refused type fails the check `events.signals`, but must not
+ * also fail the checks of ages, repeats and sizes.
+ */
+function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
+  const { event } = delivery;
+  if (event === undefined || isPlain(delivery) || !isRefused(event, exchanges)) return delivery;
+  const accepted = exchanges.find((each) => isPlain(each.delivery) && isSuccess(each.answer));
+  return accepted === undefined ? delivery : { ...delivery, event: accepted.delivery.name };
+}
+
+/**
+ * The delivery is a signal of the fixtures without any change, so its answer shows whether the
+ * receiver accepts its type.
+ */
+function isPlain({ name, event }: Delivery): boolean {
+  return name === event && event.startsWith("signals/");
+}
+
+function isRefused(event: string, exchanges: readonly Exchange[]): boolean {
+  const own = exchanges.filter(({ delivery }) => delivery.name === event);
+  return own.length > 0 && !own.some(({ answer }) => isSuccess(answer));
 }
 
 export function probeOf(exchange: Exchange, wanted: Wanted): Probe {
