@@ -8,7 +8,7 @@ import { untilStopped } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../console/options.js";
 import { echoed } from "../../console/terminal.js";
 import { addControlCommands } from "./control-commands.js";
-import { createEventReporter, resumeCommand } from "./report-event.js";
+import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
 import { startEmulator } from "./start-emulator.js";
 
 export function addCommand(program: Command, context: CommandContext) {
@@ -101,13 +101,15 @@ async function runEmulator(
   const start = { host, assumptions, accounts, db, isNew, isJson, controlToken };
   const onEvent = createEventReporter(terminal, {
     isJson,
-    resumeHelp: (id) => [
-      "Fix the receiver, then type:",
-      resumeCommand(url, id, controlToken !== undefined),
-    ],
+    resumeHelp(id) {
+      // An emulator with an existing file may send deliveries, and report their failures, before it
+      // listens.
+      if (url === null)
+        return [`Fix the receiver, then call POST ${resumePath(id)} of the control API`];
+      return ["Fix the receiver, then type:", resumeCommand(url, id, controlToken !== undefined)];
+    },
   });
-  // An emulator with an existing file may report failed deliveries before it listens.
-  let url = `http://${host}:${port}`;
+  let url: string | null = null;
   const emulator = await startEmulator({
     port,
     host,

@@ -59,9 +59,12 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
     : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
 }
 
+export const resumePath = (registrationId: string): string =>
+  `/_emulator/registrations/${registrationId}/resume`;
+
 export function resumeCommand(url: string, registrationId: string, needsToken: boolean): string {
   const header = needsToken ? '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ' : "";
-  return `curl ${header}-X POST ${url}/_emulator/registrations/${registrationId}/resume`;
+  return `curl ${header}-X POST ${url}${resumePath(registrationId)}`;
 }
 
 /** The advice if the emulator signs with timestamps that a receiver on this machine refuses. */
