@@ -20,8 +20,9 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     .option("--yes", "required to erase");
   runsOnInbox(command, context, async (inbox, ids, options) => {
     const { dryRun, yes, json } = options;
+    const { queries, missing } = await queriesOf(inbox, ids, options, terminal);
     let total = 0;
-    for (const [{ endpoint, find, erase }, query] of await queriesOf(inbox, ids, options)) {
+    for (const [{ endpoint, find, erase }, query] of queries) {
       const of = (count: number): string => `${formatCount(count, "event")} of ${echoed(endpoint)}`;
       if (yes && !dryRun) {
         const { why, ...done } = await erase(query);
@@ -45,6 +46,7 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     if (total > 0 && !dryRun)
       throw usageError(`this erases ${formatCount(total, "event")}; add --yes`);
     await noteIfEmpty(inbox, terminal);
+    return missing > 0 ? EXIT.failed : EXIT.ok;
   });
 
   const vacuum = defineInboxCommand(

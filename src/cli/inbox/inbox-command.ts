@@ -6,7 +6,7 @@ import { RETENTION } from "../../kit/inbox/deleting/retention.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { type CommandContext, runs } from "../console/define-command.js";
-import { usageError } from "../console/exit.js";
+import { EXIT, usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
 import { numberOf, wholeNumber } from "../console/options.js";
 import { printable, echoed } from "../console/terminal.js";
@@ -69,11 +69,12 @@ function addExportCommand(parent: Command, context: CommandContext): void {
       }
     }
     const isAboutAll = ids.length === 0 && (subject ?? containing) === undefined;
-    for (const [open, query] of await queriesOf(inbox, ids, options)) {
+    const { queries, missing } = await queriesOf(inbox, ids, options, terminal);
+    for (const [open, query] of queries) {
       for await (const page of isAboutAll ? pagesOf(open) : open.find(query)) {
         for (let from = 0; from < page.length; from += READ_AT_ONCE) {
           signal.throwIfAborted();
-          if (terminal.isClosed) return;
+          if (terminal.isClosed) return EXIT.ok;
           const group = page.slice(from, from + READ_AT_ONCE);
           const read = await Promise.all(group.map(({ eventId }) => open.get(eventId)));
           // Retention may have deleted an event after the page was read.
@@ -90,6 +91,7 @@ function addExportCommand(parent: Command, context: CommandContext): void {
       }
     }
     await noteIfEmpty(inbox, terminal);
+    return missing > 0 ? EXIT.failed : EXIT.ok;
   });
 }
 

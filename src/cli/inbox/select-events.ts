@@ -5,7 +5,7 @@ import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/store
 import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/parse-search.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
 import { notEmpty } from "../console/options.js";
-import { echoed, printable } from "../console/terminal.js";
+import { echoed, printable, type Terminal } from "../console/terminal.js";
 import type { CommandInbox } from "./open-inbox.js";
 
 /** For a verdict. What waits, and whether a receiver runs, is always part of it. */
@@ -109,26 +109,34 @@ export function addMentions<Args extends unknown[], Options extends OptionValues
 }
 
 /**
- * What {@link addMentions} asks for, with the inbox that each query is for. @throws CliError when an
- * id is in no endpoint, or in several
+ * What {@link addMentions} asks for, with the inbox that each query is for. Ids that are nowhere are
+ * noted, and are `missing`. @throws CliError when one is in several endpoints
  */
 export async function queriesOf(
   { inboxes }: Pick<CommandInbox, "inboxes">,
   ids: readonly string[],
   { subject, containing, tenant }: { subject?: string; containing?: string; tenant?: string },
-): Promise<[OpenInbox, EraseQuery][]> {
-  if (ids.length === 0)
-    return inboxes.map((inbox) => [inbox, { subject, containing, tenant } as EraseQuery]);
+  terminal: Pick<Terminal, "note">,
+): Promise<{ queries: [OpenInbox, EraseQuery][]; missing: number }> {
+  if (ids.length === 0) {
+    const query = { subject, containing, tenant } as EraseQuery;
+    return { queries: inboxes.map((inbox) => [inbox, query]), missing: 0 };
+  }
   if ((subject ?? containing ?? tenant) !== undefined)
-    throw usageError("give either ids, or --subject or --containing, not both");
-  const found = await Promise.all(ids.map((id) => findEvent({ inboxes }, id)));
-  const missing = ids.filter((_id, index) => found[index] === undefined);
-  if (missing.length > 0)
-    throw new CliError(EXIT.failed, `not in this inbox: ${missing.map(echoed).join(", ")}`);
-  return inboxes.flatMap((inbox) => {
-    const its = found.filter((event) => event?.endpoint === inbox.endpoint);
-    return its.length === 0 ? [] : [[inbox, { ids: its.map((event) => event?.eventId ?? "") }]];
-  });
+    throw usageError("give either ids, or --subject, --containing or --tenant, not both");
+  const found = new Map<OpenInbox, Set<string>>(inboxes.map((inbox) => [inbox, new Set()]));
+  let missing = 0;
+  for (const id of ids) {
+    const event = await findEvent({ inboxes }, id);
+    const inbox = inboxes.find(({ endpoint }) => endpoint === event?.endpoint);
+    if (event !== undefined && inbox !== undefined) found.get(inbox)?.add(event.eventId);
+    else {
+      missing += 1;
+      terminal.note(`no event ${echoed(id)} in this inbox`);
+    }
+  }
+  const some = [...found].filter(([, its]) => its.size > 0);
+  return { queries: some.map(([inbox, its]) => [inbox, { ids: [...its] }]), missing };
 }
 
 /**

@@ -30,7 +30,7 @@ export function isIgnored({
 /** The beginning of the `lastError` of an event that is `done` because of a newer one of its burst. */
 export const SUPERSEDED = "superseded by";
 
-/** Why an event is done although no hand-off succeeded, for tools; null for any other event. */
+/** Why an event is done, if not by its hand-off, or what was done to it since; null for any other. */
 export function whyNotHandedOff(
   event: Pick<InboxEntry, "state" | "attempts" | "lastError">,
 ): string | null {

@@ -48,10 +48,10 @@ const RETRY_MS = 50;
 export async function erase(
   store: InboxStore,
   endpoint: string,
-  query: EraseQuery,
+  given: EraseQuery,
 ): Promise<Erasure> {
-  const { subject, containing } = query as { subject?: string; containing?: string };
-  const hidden = subject ?? containing ?? null;
+  const query = checkedQuery("inbox.erase", given);
+  const hidden = query.subject ?? query.containing ?? null;
   let erased = 0;
 
   /** @returns those that a transaction holds */
@@ -62,7 +62,7 @@ export async function erase(
   }
 
   const held: EventKey[] = [];
-  for await (const events of findEvents(store, endpoint, query))
+  for await (const events of eventsOf(store, endpoint, query))
     held.push(...(await eraseSome(events)));
   for (let tries = 0; held.length > 0 && tries < MOST_TRIES; tries += 1) {
     await new Promise((resume) => setTimeout(resume, RETRY_MS));
@@ -75,14 +75,22 @@ export async function erase(
   return { erased, files: why === null ? "clean" : "not yet", why };
 }
 
-/** Finds the events of a query, page by page. */
-export async function* findEvents(
+const checkedQuery = (name: string, query: EraseQuery): z.output<typeof schema> =>
+  checkOptions({ name, page: "docs/personal-data.md" }, schema, query);
+
+/** Finds what `erase` would erase, page by page. */
+export const findEvents = (
   store: InboxStore,
   endpoint: string,
   query: EraseQuery,
+): AsyncGenerator<readonly EventKey[]> =>
+  eventsOf(store, endpoint, checkedQuery("The query", query));
+
+async function* eventsOf(
+  store: InboxStore,
+  endpoint: string,
+  { ids = [], subject, containing, tenant }: z.output<typeof schema>,
 ): AsyncGenerator<readonly EventKey[]> {
-  const check = { name: "inbox.erase", page: "docs/personal-data.md" };
-  const { ids = [], subject, containing, tenant } = checkOptions(check, schema, query);
   const isIts = ({ eventId }: EventKey) => tenant === undefined || eventId.startsWith(`${tenant}/`);
   if (containing !== undefined) {
     const mentioning = store.mentioning ?? readMentioning;

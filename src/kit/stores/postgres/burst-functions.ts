@@ -25,7 +25,8 @@ const JOIN_BURSTS = `
       SELECT a.seq, a.rank, i.lane FROM ( -- an id can be there twice
         SELECT DISTINCT ON (g.seq) g.seq, g.rank FROM unnest(p_seqs, p_fates, p_ranks) WITH ORDINALITY AS g(seq, fate, rank, n)
         WHERE coalesce(g.fate, 'new') = 'new' ORDER BY g.seq, g.n) AS a
-      JOIN inbox i ON i.seq = a.seq WHERE a.rank IS NOT NULL AND i.queue_at = ${NEVER} ORDER BY a.seq
+      -- not by the index of what waits, which can be long
+      JOIN inbox i ON i.seq = a.seq WHERE a.rank IS NOT NULL AND coalesce(i.queue_at, 0) = ${NEVER} ORDER BY a.seq
     LOOP
       IF e.rank <> '' THEN
         UPDATE inbox SET burst_rank = e.rank WHERE seq = e.seq;
