@@ -36,7 +36,8 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
         total += events.length;
         for (const { eventId } of dryRun ? events : [])
           if (json) terminal.printJson({ endpoint, eventId });
-          else terminal.print(shortId(eventId));
+          else
+            terminal.print(inbox.isShared ? `${endpoint}/${shortId(eventId)}` : shortId(eventId));
       }
       if (!dryRun) continue;
       const erased = total - before;

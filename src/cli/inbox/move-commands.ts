@@ -103,7 +103,10 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     });
     const isOk = found.includes(true);
     if (options.json) terminal.printJson({ summary: { ok: isOk } });
-    else terminal.print(isOk ? "unblocked" : "no dead event holds this key");
+    else
+      terminal.print(
+        isOk ? "unblocked" : "no dead event holds this key; it is what order.by returns, not an id",
+      );
     return isOk ? EXIT.ok : EXIT.failed;
   });
 }

@@ -35,9 +35,10 @@ const schema = z
     tenant: z.string().min(1).optional(),
   })
   .refine(
-    ({ tenant: _tenant, ...query }) =>
-      Object.values(query).filter((value) => value !== undefined).length === 1,
-    "expected either ids, a subject, or containing",
+    ({ ids, subject, containing, tenant }) =>
+      [ids, subject, containing].filter((value) => value !== undefined).length === 1 &&
+      (ids === undefined || tenant === undefined),
+    "expected either ids, or a subject or containing, which can have a tenant",
   );
 
 /** What a transaction holds is tried again so often, after so long. */

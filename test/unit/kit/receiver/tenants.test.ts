@@ -183,6 +183,9 @@ test("an erasure of one tenant leaves the events of another about the same", asy
   for (const tenant of ["acme", "beta"]) await rig.send(tenant, paid("1", { about: "cus_1" }));
   const { inbox } = rig.receiver;
   expect(await inbox.erase({ containing: "cus_1", tenant: "acme" })).toMatchObject({ erased: 1 });
+  const other = { ids: ["beta/1"], tenant: "acme" };
+  for (const query of [other, undefined])
+    await expect(inbox.erase(query as never)).rejects.toMatchObject({ code: "option_invalid" });
   expect((await inbox.get("beta/1"))?.rawBody).not.toBeNull();
 });
 
