@@ -2,7 +2,7 @@ import type { Command } from "#commander";
 import { formatCount } from "../../base/text/format.js";
 import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
-import { echoed } from "../console/terminal.js";
+import { echoed, printable } from "../console/terminal.js";
 import { defineInboxCommand, noteIfEmpty, runsOnInbox } from "./open-inbox.js";
 import { addMentions, queriesOf, shortId } from "./select-events.js";
 
@@ -31,13 +31,13 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
         if (why !== null) terminal.note(why);
         continue;
       }
+      const prefix = inbox.isShared ? `${printable(endpoint)}/` : "";
       const before = total;
       for await (const events of find(query)) {
         total += events.length;
         for (const { eventId } of dryRun ? events : [])
           if (json) terminal.printJson({ endpoint, eventId });
-          else
-            terminal.print(inbox.isShared ? `${endpoint}/${shortId(eventId)}` : shortId(eventId));
+          else terminal.print(prefix + shortId(eventId));
       }
       if (!dryRun) continue;
       const erased = total - before;

@@ -30,7 +30,7 @@ export function isIgnored({
 /** The beginning of the `lastError` of an event that is `done` because of a newer one of its burst. */
 export const SUPERSEDED = "superseded by";
 
-/** Why an event is done, if not by its hand-off, or what was done to it since; null for any other. */
+/** Says of a done event that it was ignored, superseded or erased; null for any other event. */
 export function whyNotHandedOff(
   event: Pick<InboxEntry, "state" | "attempts" | "lastError">,
 ): string | null {

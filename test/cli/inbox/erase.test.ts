@@ -72,6 +72,17 @@ describe.each(KINDS)("an inbox in $kind:", ({ kind, isThere, newPlace }) => {
   );
 });
 
+test("of several endpoints the ids name theirs, as erase takes them", async () => {
+  const place = newFile();
+  for (const endpoint of ["a", "b"])
+    await fill(place, [{ eventId: "evt_1", subject: "ann" }], endpoint);
+  const erase = (...words: string[]) => callCli(["inbox", "erase", ...words, ...place.args]);
+  const { stdout } = await erase("--subject", "ann", "--dry-run");
+  expect(stdout).toMatch(/^a\/evt_1\n.*\nb\/evt_1\n/);
+  expect(await erase("evt_1", "--yes")).toMatchObject({ exitCode: 2, stdout: "" });
+  expect((await erase("b/evt_1", "--yes")).stdout).toMatch(/^erased 1 event of b;/);
+});
+
 test("an inbox that a receiver has open is not vacuumed", async () => {
   const place = newFile();
   await fill(place, [{ eventId: "evt_1" }]);

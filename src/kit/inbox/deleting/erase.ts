@@ -85,7 +85,7 @@ export const findEvents = (
   endpoint: string,
   query: EraseQuery,
 ): AsyncGenerator<readonly EventKey[]> =>
-  eventsOf(store, endpoint, checkedQuery("The query", query));
+  eventsOf(store, endpoint, checkedQuery("inbox erase and export", query));
 
 async function* eventsOf(
   store: InboxStore,
