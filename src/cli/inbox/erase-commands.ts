@@ -19,7 +19,9 @@ export function addEraseCommands(parent: Command, context: CommandContext): void
     .option("--dry-run", "print what it would erase, and erase nothing")
     .option("--yes", "required to erase");
   runsOnInbox(command, context, async (inbox, ids, options) => {
-    const { dryRun, yes, json } = options;
+    const { dryRun, yes, json, subject, containing } = options;
+    if (ids.length === 0 && (subject ?? containing) === undefined)
+      throw usageError("give ids, --subject <subject> or --containing <text>");
     const { queries, missing } = await queriesOf(inbox, ids, options, terminal);
     let total = 0;
     for (const [{ endpoint, find, erase }, query] of queries) {

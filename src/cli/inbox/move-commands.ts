@@ -261,8 +261,20 @@ async function* selectEvents(
     (await findEvent(inbox, eventId)) ?? { endpoint, eventId };
   if (queries === null) yield await Promise.all(ids.map(find));
   for (const query of queries ?? []) {
-    for await (const page of searchPages(inbox, query))
+    // The oldest first, in the order of their keys.
+    const pages: Chosen[][] = [];
+    for await (const page of searchPages(inbox, query)) {
       // Of the done ones only those that no function has had.
-      yield query.state === "done" ? page.filter(isIgnored) : page;
+      const chosen = query.state === "done" ? page.filter(isIgnored) : page;
+      pages.unshift(
+        chosen.map(({ endpoint, eventId, state, sender }) => ({
+          endpoint,
+          eventId,
+          state,
+          sender,
+        })),
+      );
+    }
+    for (const page of pages) yield page.toReversed();
   }
 }

@@ -47,7 +47,7 @@ export function laneKey(key: string): Uint8Array {
 }
 
 /** Longer texts of `coalesce.newest` are refused: a rank is stored with each event. */
-const LONGEST_RANK = 200;
+export const LONGEST_RANK = 200;
 
 /**
  * What is stored of a result of `coalesce.newest`: bytes in the order of the numbers, or of the

@@ -206,12 +206,15 @@ export function openInbox(
       const all: unknown = typeof ids === "string" ? [ids] : ids;
       assertIds(name, all);
       const keys = all.filter(isStorable).map((eventId) => ({ endpoint, eventId }));
-      const moved = await inPortions(keys, async (portion) => {
+      const ordered = name === "replay" ? await oldestFirst(store, keys) : keys;
+      const moved = await inPortions(ordered, async (portion) => {
         const outcomes = await moveAll(portion);
         receiver?.nudge();
         return outcomes;
       });
-      const outcomes = all.map((id) => (isStorable(id) ? moved.shift() : "not_found"));
+      const outcomeOf = new Map(ordered.map((key, index) => [key, moved[index]]));
+      const left = keys.map((key) => outcomeOf.get(key));
+      const outcomes = all.map((id) => (isStorable(id) ? left.shift() : "not_found"));
       return typeof ids === "string" ? outcomes[0] : outcomes;
     };
   }
@@ -289,6 +292,28 @@ function assertIds(name: string, ids: unknown): asserts ids is readonly string[]
 
 /** Most events in one transaction of a move. */
 const AT_ONCE = 50;
+
+/**
+ * Lists have the newest event first; but of those with one key, the first that is replayed is handed
+ * off first.
+ */
+async function oldestFirst(
+  store: InboxStore,
+  keys: readonly EventKey[],
+): Promise<readonly EventKey[]> {
+  if (keys.length < 2) return keys;
+  const seqs = new Map<EventKey, number>();
+  for (let from = 0; from < keys.length; from += AT_ONCE) {
+    if (from > 0) await nextTurn();
+    const portion = keys.slice(from, from + AT_ONCE);
+    await Promise.all(
+      portion.map(async (key) =>
+        seqs.set(key, (await store.get(key.endpoint, key.eventId, 0))?.seq ?? 0),
+      ),
+    );
+  }
+  return keys.toSorted((a, b) => (seqs.get(a) ?? 0) - (seqs.get(b) ?? 0));
+}
 
 /**
  * Moves a portion of the events in each turn of the event loop, because each transaction blocks the

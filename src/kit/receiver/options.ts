@@ -209,10 +209,13 @@ const optionsSchema = z.strictObject({
     .custom<true | OrderOptions<Signal | TestEvent>>()
     .transform((order) => (order === true ? BY_SUBJECT : order))
     .pipe(
-      z.strictObject({
-        by: functionOption<OrderOptions<Signal | TestEvent>["by"]>(),
-        whenDead: z.enum(["block", "skip"]).optional(),
-      }),
+      z.strictObject(
+        {
+          by: functionOption<OrderOptions<Signal | TestEvent>["by"]>(),
+          whenDead: z.enum(["block", "skip"]).optional(),
+        },
+        { error: ({ code }) => (code === "invalid_type" ? "expected true or { by }" : undefined) },
+      ),
     )
     .optional(),
   coalesce: z

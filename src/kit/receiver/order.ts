@@ -1,5 +1,5 @@
 import { ignore } from "../../base/errors.js";
-import { laneKey, rankOf, type Lane, type QuietTime } from "../inbox/lane.js";
+import { laneKey, LONGEST_RANK, rankOf, type Lane, type QuietTime } from "../inbox/lane.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
 import { settled } from "../senders/engine/define-sender.js";
 import type { EventFacts, Reading } from "../senders/engine/sender.js";
@@ -60,7 +60,7 @@ export interface CoalesceOptions<Event> {
 export function createLaneOf(
   order: OrderOptions<never> | undefined,
   coalesce: CoalesceOptions<never> | undefined,
-  onFailed: (problem: unknown, consequence: string) => void,
+  onFailed: (problem: unknown, consequence: string, event: EventFacts) => void,
 ) {
   const matches = findCallbackIn(
     Object.fromEntries(coalesce?.types.map((type) => [type, ignore]) ?? []),
@@ -74,9 +74,11 @@ export function createLaneOf(
       const value: unknown = settled(newest?.(reading.event as never));
       rank = rankOf(value);
       if (newest !== undefined && rank === null)
-        throw new TypeError(`coalesce.newest returned ${typeof value}, not a number or a text`);
+        throw new TypeError(
+          `coalesce.newest returned neither a number nor a text of at most ${LONGEST_RANK} characters`,
+        );
     } catch (error) {
-      onFailed(error, "coalesce.newest failed: the event counts as the newest when it arrives");
+      onFailed(error, BY_ARRIVAL, reading);
     }
     return { quietMs, longestMs, rank };
   }
@@ -95,9 +97,9 @@ export function createLaneOf(
         };
       const found = key === "" ? "an empty text" : typeof key;
       if (key !== null)
-        onFailed(new TypeError(`order.by returned ${found}, not a key or null`), NO_ORDER);
+        onFailed(new TypeError(`order.by returned ${found}, not a key or null`), NO_ORDER, reading);
     } catch (error) {
-      onFailed(error, NO_ORDER);
+      onFailed(error, NO_ORDER, reading);
     }
     return null;
   };
@@ -106,3 +108,4 @@ export function createLaneOf(
 export type LaneOf = ReturnType<typeof createLaneOf>;
 
 const NO_ORDER = "order.by failed: the event has no order";
+const BY_ARRIVAL = "coalesce.newest failed: the event counts as the newest when it arrives";

@@ -11,6 +11,7 @@ import {
 } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { InboxStore } from "../inbox/store.js";
+import type { EventFacts } from "../senders/engine/sender.js";
 import type { EventReference, ReceiverEventName, ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
@@ -228,8 +229,10 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
         "onEvent has no function for events of this type; they are stored as done",
       );
     },
-    laneFailed: (error: unknown, consequence: string) =>
-      seldom(consequence, (suppressed) => log.failure("error", { suppressed }, error, consequence)),
+    laneFailed: (error: unknown, consequence: string, { id, type }: EventFacts) =>
+      seldom(consequence, (suppressed) =>
+        log.failure("error", { endpoint, eventId: id, type, suppressed }, error, consequence),
+      ),
     telemetryFailed: (error: unknown) =>
       seldom("telemetry", (suppressed) =>
         log.problem(

@@ -191,6 +191,7 @@ export const BURST_CASES: readonly StoreCase[] = [
       await advance(QUIET_MS);
       const [newest] = (await claim(store)).events;
       await end(store, newest, "done");
+      strictEqual((await store.get(ENDPOINT, "evt_3"))?.earlierCount, 0, "its burst goes on");
       deepStrictEqual(await store.discard([...keyOf("evt_3"), ...keyOf("evt_2")]), [
         "moved",
         "moved",

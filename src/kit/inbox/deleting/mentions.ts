@@ -1,5 +1,5 @@
 import { safely } from "../../../base/errors.js";
-import { ERASED } from "../done-reasons.js";
+import { ERASED, whyNotHandedOff } from "../done-reasons.js";
 import type { InboxEntry, StoredEvent } from "../stored-events.js";
 
 /** The events of a page that have a text. */
@@ -26,7 +26,9 @@ export function mentioningOf(
 function mentions(event: StoredEvent, text: string): boolean {
   const { eventId, subject, lastError, received, history, rawBody } = event;
   if (lastError === ERASED && rawBody === null) return false;
-  const facts = JSON.stringify([eventId, subject, lastError, received, history]);
+  // What has superseded it is another event, whose erasure hides its id here.
+  const error = whyNotHandedOff(event) === null ? lastError : null;
+  const facts = JSON.stringify([eventId, subject, error, received, history]);
   const whole = facts + Buffer.from(rawBody ?? []).toString();
   const wanted = text.toLowerCase();
   const formDecoded = decoded(whole.replaceAll("+", " "), /(%[0-9a-f]{2})+/gi, decodeURIComponent);

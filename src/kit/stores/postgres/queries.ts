@@ -92,7 +92,7 @@ export function createQueries(run: Run, name: string) {
            CASE WHEN lane IS NOT NULL THEN json_build_object('key', encode(lane, 'hex'), 'skips', lane_skips, 'place',
              CASE (SELECT place FROM ${name}.inbox_lane l WHERE l.endpoint = $1 AND l.lane = inbox.lane AND l.seq = inbox.seq
                AND l.place IN (${HEAD}, ${WAITING})) WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END) END AS lane,
-           coalesce((SELECT b.earlier FROM ${name}.inbox_burst b WHERE b.newest = inbox.seq), 0) AS "earlierCount"
+           coalesce((SELECT b.earlier FROM ${name}.inbox_burst b WHERE b.newest = inbox.seq AND state <> 'done'), 0) AS "earlierCount"
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
         [endpoint, storable(eventId), mostBytes],
       );

@@ -226,7 +226,7 @@ export function createQueries(db: Database) {
         rawBody: payloads.findBody(row.seq, mostBytes) ?? null,
         history: payloads.findSteps(row.seq),
         ...lanes.placeOf(row.seq),
-        earlierCount: lanes.countEarlier(row.seq),
+        earlierCount: row.state === "done" ? 0 : lanes.countEarlier(row.seq),
       };
     },
     stats(endpoint, nowAt) {

@@ -106,6 +106,16 @@ test("where `newest` says that an event is older, it is not handed off; where it
   expect(log.lines.join()).toContain("coalesce.newest failed");
 });
 
+test("what names an erased event as the one that superseded it is not erased with it", async () => {
+  const rig = await startCoalescing();
+  const a1 = await deliver(rig, "a");
+  const a2 = await deliver(rig, "a");
+  expect(await rig.receiver.inbox.erase({ containing: a2.id })).toMatchObject({ erased: 1 });
+  await rig.clock.advance(QUIET.quietMs);
+  await rig.called(1);
+  expect(rig.calls[0]?.signal.id).toBe(a1.id);
+});
+
 test("an event without a function supersedes nothing", async () => {
   const handed: string[] = [];
   const {

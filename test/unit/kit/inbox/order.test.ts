@@ -1,6 +1,6 @@
 import { NEVER } from "../../../../src/kit/inbox/stored-events.js";
 import { expect, test } from "vitest";
-import type { Signal, SignalEvent } from "../../../../src/kit/index.js";
+import { PermanentFailure, type Signal, type SignalEvent } from "../../../../src/kit/index.js";
 import type { ReceiverOptions } from "../../../../src/kit/receiver/options.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
@@ -110,6 +110,25 @@ test("a replayed event waits behind what is under way, and does not displace it"
   expect(begun(rig)).toEqual([a1?.id, a2?.id, a1?.id, a3?.id]);
 });
 
+test("events that are replayed together are handed off in the order in which they were accepted", async () => {
+  const rig = await startOrdered({
+    order: { by: (_event, { subject }) => subject, whenDead: "skip" },
+  });
+  // More than one transaction of a replay.
+  const ids = (await deliverAll(rig, ...Array<string>(60).fill("a"))).map(({ id }) => id);
+  for (let call = 0; call < ids.length; call += 1) {
+    await rig.called(call + 1);
+    rig.calls[call]!.reject(new PermanentFailure());
+  }
+  await turns();
+  expect(new Set(await rig.receiver.inbox.replay(ids.toReversed()))).toEqual(new Set(["moved"]));
+  for (let call = ids.length; call < 2 * ids.length; call += 1) {
+    await rig.called(call + 1);
+    rig.calls[call]!.resolve();
+  }
+  expect(begun(rig).slice(ids.length)).toEqual(ids);
+});
+
 test("what `by` throws or returns beside a text is logged, and its event is handed off without order", async () => {
   const log = logLines();
   const answers: (() => unknown)[] = [
@@ -131,7 +150,8 @@ test("what `by` throws or returns beside a text is logged, and its event is hand
   const events = await deliverAll(rig, "a", "a", "a", "a", "a");
   await rig.called(5);
   expect(begun(rig)).toEqual(events.map(({ id }) => id));
-  expect(log.lines.join()).toContain("order.by failed");
+  const line = log.lines.find((each) => each.includes("order.by failed")) ?? "{}";
+  expect(JSON.parse(line)).toMatchObject({ endpoint: "default", eventId: events[0]?.id });
 });
 
 test("a callback that goes on after its time-out holds its key until it returns, and no slot", async () => {
