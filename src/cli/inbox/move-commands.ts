@@ -263,18 +263,9 @@ async function* selectEvents(
   for (const query of queries ?? []) {
     // The oldest first, in the order of their keys.
     const pages: Chosen[][] = [];
-    for await (const page of searchPages(inbox, query)) {
+    for await (const page of searchPages(inbox, query))
       // Of the done ones only those that no function has had.
-      const chosen = query.state === "done" ? page.filter(isIgnored) : page;
-      pages.unshift(
-        chosen.map(({ endpoint, eventId, state, sender }) => ({
-          endpoint,
-          eventId,
-          state,
-          sender,
-        })),
-      );
-    }
+      pages.unshift(query.state === "done" ? page.filter(isIgnored) : page);
     for (const page of pages) yield page.toReversed();
   }
 }
