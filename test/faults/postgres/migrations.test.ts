@@ -34,7 +34,8 @@ const LANDED = [
   { tables: "a49ec8c75ae56f36" },
   { tables: "c44b57f85061501b" },
   { tables: "fd6f7408ec979353" },
-  { tables: "fd6f7408ec979353", functions: "cfba14e5cc3fef45" },
+  { tables: "fd6f7408ec979353" },
+  { tables: "fd6f7408ec979353", functions: "f0aae494902e21c1" },
 ];
 
 function hashOf(sql: string): string {

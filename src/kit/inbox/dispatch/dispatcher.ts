@@ -377,14 +377,13 @@ export function createDispatcher(config: DispatcherConfig) {
       const claimed = claims.stop();
       releaseWaiting();
       drains.update();
-      const callbacks = Array.from(overdue.values(), ({ callback }) => callback);
-      if (attempts.count() + callbacks.length > 0 && graceMs > 0)
-        await withDeadline(
-          Promise.all([slots.whenEmpty(), ...callbacks]),
-          clock,
-          graceMs,
-          undefined,
-        );
+      // The callbacks that run out of time meanwhile too.
+      const allEnd = async (): Promise<void> => {
+        await slots.whenEmpty();
+        await Promise.all(Array.from(overdue.values(), ({ callback }) => callback));
+      };
+      if (attempts.count() + overdue.size > 0 && graceMs > 0)
+        await withDeadline(allEnd(), clock, graceMs, undefined);
       breaker.close();
       attempts.abortAll();
       for (const { end } of overdue.values()) end();

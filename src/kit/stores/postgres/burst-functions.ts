@@ -47,12 +47,14 @@ const JOIN_BURSTS = `
       END IF;
       v_older := CASE WHEN e.rank <> '' AND e.rank < v_open.rank THEN e.seq ELSE v_near.seq END;
       v_newer := e.seq + v_near.seq - v_older;
+      v_open.deadline := least(v_open.deadline, p_now + p_longest); -- the clock may have been set back
       v_until := least(p_now + p_quiet, v_open.deadline);
       v_count := v_count + 1;
       UPDATE inbox SET state = 'done', due_at = p_now, queue_at = NULL, burst = v_open.id,
         last_error = '${SUPERSEDED} ' || (SELECT n.event_id FROM inbox n WHERE n.seq = v_newer)
       WHERE seq = v_older;
-      UPDATE inbox_burst SET newest = v_newer, until = v_until, earlier = earlier + 1 WHERE id = v_open.id;
+      UPDATE inbox_burst SET newest = v_newer, until = v_until, deadline = v_open.deadline, earlier = earlier + 1
+      WHERE id = v_open.id;
       DELETE FROM inbox_lane WHERE endpoint = p_endpoint AND lane = e.lane AND place IN (${HEAD}, ${WAITING}) AND seq = v_older;
       UPDATE inbox_lane SET place = v_near.place
       WHERE endpoint = p_endpoint AND lane = e.lane AND place = ${WAITING} AND seq = v_newer;

@@ -251,8 +251,13 @@ export async function restore(
 ): Promise<number> {
   // Of several events with one id the first is added.
   const byId = new Map(events.toReversed().map((event) => [event.eventId, event]));
+  // A lane has one head.
+  const heads = new Map(
+    events.toReversed().map(({ eventId, lane }) => [lane?.place === "head" && lane.key, eventId]),
+  );
   const rows = Array.from(byId.values(), ({ bodyHash, rawBody, received, history, ...entry }) => ({
     ...entry,
+    isFirst: entry.lane?.place === "head" && heads.get(entry.lane.key) === entry.eventId,
     // Erased while it was leased: nothing is left to hand off.
     ...(entry.state === "leased" && rawBody === null && { state: "done" }),
     history: history.slice(-MOST_PAST_STEPS),
@@ -263,14 +268,15 @@ export async function restore(
   const [row] = await run<{ added: number }>(
     `WITH given AS (
       SELECT *, state = 'leased' AS was_leased,
-        CASE WHEN is_behind AND state IN ('ready', 'leased') THEN ${NEVER}
-          WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
+        CASE WHEN place = ${WAITING} THEN ${NEVER} WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
       FROM (SELECT e.*, decode(lane->>'key', 'hex') AS lane_key,
-        lane->>'place' = 'waiting' OR (lane->>'place' = 'head' AND (SELECT h.seq FROM ${name}.inbox_lane h
-          WHERE h.endpoint = $1 AND h.lane = decode(e.lane->>'key', 'hex') AND h.place = ${HEAD} LIMIT 1) IS NOT NULL) AS is_behind
+        CASE WHEN "isFirst" AND (SELECT h.seq FROM ${name}.inbox_lane h
+            WHERE h.endpoint = $1 AND h.lane = decode(e.lane->>'key', 'hex') AND h.place = ${HEAD} LIMIT 1) IS NULL THEN ${HEAD}
+          WHEN lane->>'place' IS NOT NULL AND state IN ('ready', 'leased') THEN ${WAITING} END AS place
       FROM json_to_recordset($2::json) AS e("eventId" text, type text, state text, "dueAt" bigint, attempts int, crashes int,
         "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, subtype text,
-        subject text, sender text, history json, body_hash text, body text, received text, lane json)) AS e
+        subject text, sender text, history json, body_hash text, body text, received text, lane json,
+        "isFirst" boolean)) AS e
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
         attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender, lane, lane_skips)
@@ -293,8 +299,7 @@ export async function restore(
       WHERE body IS NOT NULL
     ), lanes AS (
       INSERT INTO ${name}.inbox_lane (endpoint, lane, place, seq)
-      SELECT $1, lane_key, CASE WHEN is_behind THEN ${WAITING} ELSE ${HEAD} END, seq
-      FROM added JOIN given ON "eventId" = event_id WHERE due_at = ${NEVER} OR (given.lane->>'place' = 'head' AND NOT is_behind)
+      SELECT $1, lane_key, place, seq FROM added JOIN given ON "eventId" = event_id WHERE place IS NOT NULL
     )
     SELECT count(*) AS added,
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END

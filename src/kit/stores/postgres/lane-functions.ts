@@ -27,6 +27,12 @@ const LOCK_LANES = `
   END $$;
 `;
 
+// The rows of p_lanes that an index finds for each lane alone, whatever PostgreSQL knows of the table:
+// joined, it read all that waits for each commit when the table was analyzed while it was small.
+const rowsOfLanes = (which: string): string => `l.ctid = ANY (ARRAY(
+        SELECT row.ctid FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS given, LATERAL (
+          SELECT ctid FROM inbox_lane WHERE endpoint = p_endpoint AND lane = given.lane ${which}) AS row))`;
+
 // The caller has locked the lanes. A head that has ended leaves its lane, and the event with the
 // smallest seq takes its place. What decides is the state of the rows, so this can be called at any
 // time. The events of p_new are leased to the caller if they become the head.
@@ -42,7 +48,7 @@ const PROMOTE = `
   BEGIN
     WITH ended AS (
       DELETE FROM inbox_lane l
-      WHERE l.endpoint = p_endpoint AND l.lane = ANY (p_lanes) AND l.place = ${HEAD}
+      WHERE ${rowsOfLanes(`AND place = ${HEAD} OFFSET 0`)}
         AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND i.lane_skips) FROM inbox i WHERE i.seq = l.seq), true)
       RETURNING l.seq
     )
@@ -51,15 +57,10 @@ const PROMOTE = `
       DELETE FROM inbox_burst b
       WHERE b.newest = ANY (v_ended) AND NOT EXISTS (SELECT FROM inbox i WHERE i.seq = b.newest AND i.state <> 'done');
     END IF;
-    WITH next AS (
-      SELECT (SELECT array[w.place, w.seq] FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane
-        ORDER BY w.place, w.seq LIMIT 1) AS first, l.lane
-      FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS l
-    ), heads AS (
-      UPDATE inbox_lane h SET place = ${HEAD} FROM next
-      WHERE h.endpoint = p_endpoint AND h.lane = next.lane AND h.place = ${WAITING} AND h.seq = next.first[2]
-        AND next.first[1] = ${WAITING}
-      RETURNING h.seq
+    WITH heads AS (
+      UPDATE inbox_lane l SET place = ${HEAD}
+      WHERE ${rowsOfLanes("ORDER BY place, seq LIMIT 1")} AND l.place = ${WAITING}
+      RETURNING l.seq
     )
     SELECT coalesce(array_agg(seq), '{}') INTO v_heads FROM heads;
     UPDATE inbox SET
@@ -120,12 +121,13 @@ const TEND_LANES = `
       promoted := cardinality(promote(now_ms(), p_endpoint, v_ended));
       next := v_lanes[${TENDED_AT_ONCE}];
     ELSE
-      WITH placed AS (
-        SELECT lane, place, seq FROM inbox_lane WHERE endpoint = p_endpoint
-        ORDER BY lane, place, seq LIMIT ${TENDED_AT_ONCE} FOR UPDATE SKIP LOCKED
-      ), gone AS (
-        DELETE FROM inbox_lane l USING placed
-        WHERE l.endpoint = p_endpoint AND l.lane = placed.lane AND l.place = placed.place AND l.seq = placed.seq
+      v_lanes := ARRAY(SELECT DISTINCT lane FROM (
+        SELECT lane FROM inbox_lane WHERE endpoint = p_endpoint ORDER BY lane, place, seq LIMIT ${TENDED_AT_ONCE}) AS placed);
+      PERFORM lock_lanes(v_lanes);
+      WITH gone AS (
+        DELETE FROM inbox_lane l WHERE l.ctid = ANY (ARRAY(
+          SELECT ctid FROM inbox_lane WHERE endpoint = p_endpoint AND lane = ANY (v_lanes)
+          ORDER BY lane, place, seq LIMIT ${TENDED_AT_ONCE}))
         RETURNING l.seq
       )
       SELECT array_agg(seq) INTO v_seqs FROM gone;

@@ -67,7 +67,8 @@ const REPLAY = `
           IF v_row.lane IS NOT NULL AND NOT EXISTS (SELECT FROM inbox_lane
             WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${HEAD} AND seq = v_row.seq)
           THEN
-            INSERT INTO inbox_lane (endpoint, lane, place, seq) VALUES (e.endpoint, v_row.lane, ${WAITING}, v_row.seq);
+            INSERT INTO inbox_lane (endpoint, lane, place, seq) VALUES (e.endpoint, v_row.lane, ${WAITING}, v_row.seq)
+            ON CONFLICT DO NOTHING;
             UPDATE inbox SET due_at = ${NEVER}, queue_at = ${NEVER} WHERE seq = v_row.seq;
             PERFORM promote(v_now, e.endpoint, ARRAY[v_row.lane]);
           END IF;

@@ -209,4 +209,6 @@ export const MIGRATIONS: readonly string[] = [
 `,
   // Erased events: only functions have changed.
   "",
+  // How the rows of lanes are found, and locked where they are dissolved: only functions have changed.
+  "",
 ];

@@ -1,6 +1,7 @@
 import type { Database } from "../../../base/sqlite/database.js";
 import { MOST_EARLIER, type EarlierEvents, type QuietTime } from "../../inbox/lane.js";
 import { SUPERSEDED } from "../../inbox/done-reasons.js";
+import { NEVER } from "../../inbox/stored-events.js";
 
 /** A burst whose newest event nothing has begun with, so that another one can join it. */
 interface OpenBurst {
@@ -26,8 +27,8 @@ export function prepareBursts(db: Database) {
   const begin = db.prepare<DueTime & { seq: number; deadline: number }>(`
     INSERT INTO inbox_burst (newest, id, since, until, deadline, earlier)
     VALUES (@seq, @seq, @since, @until, @deadline, 0)`);
-  const grow = db.prepare<[number, number, number, number]>(
-    "UPDATE inbox_burst SET newest = ?, since = ?, until = ?, earlier = earlier + 1 WHERE id = ?",
+  const grow = db.prepare<[number, number, number, number, number]>(
+    "UPDATE inbox_burst SET newest = ?, since = ?, until = ?, deadline = ?, earlier = earlier + 1 WHERE id = ?",
   );
   const setRank = db.prepare<[Uint8Array, number]>("UPDATE inbox SET burst_rank = ? WHERE seq = ?");
   const supersede = db.prepare<{ older: number; newer: number; id: number; now: number }>(`
@@ -77,17 +78,18 @@ export function prepareBursts(db: Database) {
     ): { older: number; newer: number; until: number } | null {
       if (rank !== null) setRank.run(rank, seq);
       const open = neighbour === undefined ? undefined : findOpen.get(neighbour);
+      // The clock may have been set back since the first event.
+      const deadline = Math.min(now + longestMs, open?.deadline ?? NEVER);
+      const until = Math.min(now + quietMs, deadline);
       if (neighbour === undefined || open === undefined) {
-        const deadline = now + longestMs;
-        begin.run({ seq, since: now, until: Math.min(now + quietMs, deadline), deadline });
+        begin.run({ seq, since: now, until, deadline });
         return null;
       }
-      const { id, deadline } = open;
+      const { id } = open;
       const isOlder = rank !== null && open.rank !== null && Buffer.compare(rank, open.rank) < 0;
       const [older, newer] = isOlder ? [seq, neighbour] : [neighbour, seq];
-      const until = Math.min(now + quietMs, deadline);
       supersede.run({ older, newer, id, now });
-      grow.run(newer, now, until, id);
+      grow.run(newer, now, until, deadline, id);
       return { older, newer, until };
     },
     dueTime: (seq: number): DueTime | undefined => find.get(seq),

@@ -3,6 +3,7 @@ import type { Lane, QuietTime } from "../../inbox/lane.js";
 import {
   NEVER,
   type BlockingEvent,
+  type EventState,
   type PlacedLane,
   type StoredEvent,
   type StoreStats,
@@ -256,14 +257,19 @@ export function prepareLanes(db: Database) {
       return { waiting, blocking: waiting > 0 ? (blocking.get({ endpoint }) ?? null) : null };
     },
     /** Of an event of another store. */
-    restore(seq: number, endpoint: string, { key, skips, place }: PlacedLane): void {
+    restore(
+      seq: number,
+      endpoint: string,
+      { key, skips, place }: PlacedLane,
+      state: EventState,
+    ): void {
       const lane = Buffer.from(key, "hex");
       setLane.run(lane, skips ? 1 : 0, seq);
       if (place === null) return;
       // Its head may have come before it from somewhere else.
       const isTaken = first.get(endpoint, lane)?.place === HEAD;
       if (place === "head" && !isTaken) insert.run(endpoint, lane, HEAD, seq);
-      else wait(seq, endpoint, lane);
+      else if (state !== "dead") wait(seq, endpoint, lane);
     },
   };
 }

@@ -139,7 +139,7 @@ function restore(
     const seq = Number(lastInsertRowid);
     payloads.insert(seq, received, rawBody);
     for (const step of history) payloads.addStep(seq, step);
-    if (lane) lanes.restore(seq, endpoint, lane);
+    if (lane) lanes.restore(seq, endpoint, lane, event.state);
     return true;
   }
 
