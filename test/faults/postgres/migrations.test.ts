@@ -35,7 +35,7 @@ const LANDED = [
   { tables: "c44b57f85061501b" },
   { tables: "fd6f7408ec979353" },
   { tables: "fd6f7408ec979353" },
-  { tables: "fd6f7408ec979353", functions: "f0aae494902e21c1" },
+  { tables: "fd6f7408ec979353", functions: "dc136eb24d849102" },
 ];
 
 function hashOf(sql: string): string {

@@ -360,7 +360,9 @@ const COMMIT = `
           queue_at = NULL
         FROM unnest(v_claimed) AS claimed(seq) WHERE inbox.seq = claimed.seq;
       END IF;
-      SELECT min(queue_at) INTO v_next FROM inbox WHERE endpoint = p_endpoint AND queue_at > v_now AND queue_at < ${NEVER};
+      -- min() read all of them where the table was small when it was analyzed
+      SELECT queue_at INTO v_next FROM inbox WHERE endpoint = p_endpoint AND queue_at > v_now AND queue_at < ${NEVER}
+      ORDER BY queue_at LIMIT 1;
     END IF;
 
     RETURN QUERY SELECT

@@ -27,11 +27,13 @@ const LOCK_LANES = `
   END $$;
 `;
 
-// The rows of p_lanes that an index finds for each lane alone, whatever PostgreSQL knows of the table:
-// joined, it read all that waits for each commit when the table was analyzed while it was small.
-const rowsOfLanes = (which: string): string => `l.ctid = ANY (ARRAY(
-        SELECT row.ctid FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS given, LATERAL (
-          SELECT ctid FROM inbox_lane WHERE endpoint = p_endpoint AND lane = given.lane ${which}) AS row))`;
+// The first row of each lane, if it is at this place. Each is looked up by its key, whatever PostgreSQL
+// knows of the table: where it was small when it was analyzed, a join read all that waits for each commit.
+const firstAt = (place: number): string => `l.ctid = ANY (ARRAY(
+        SELECT first.ctid FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS given, LATERAL (
+          SELECT ctid, place FROM inbox_lane WHERE endpoint = p_endpoint AND lane = given.lane
+          ORDER BY place, seq LIMIT 1) AS first
+        WHERE first.place = ${place}))`;
 
 // The caller has locked the lanes. A head that has ended leaves its lane, and the event with the
 // smallest seq takes its place. What decides is the state of the rows, so this can be called at any
@@ -48,7 +50,7 @@ const PROMOTE = `
   BEGIN
     WITH ended AS (
       DELETE FROM inbox_lane l
-      WHERE ${rowsOfLanes(`AND place = ${HEAD} OFFSET 0`)}
+      WHERE ${firstAt(HEAD)}
         AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND i.lane_skips) FROM inbox i WHERE i.seq = l.seq), true)
       RETURNING l.seq
     )
@@ -59,7 +61,7 @@ const PROMOTE = `
     END IF;
     WITH heads AS (
       UPDATE inbox_lane l SET place = ${HEAD}
-      WHERE ${rowsOfLanes("ORDER BY place, seq LIMIT 1")} AND l.place = ${WAITING}
+      WHERE ${firstAt(WAITING)}
       RETURNING l.seq
     )
     SELECT coalesce(array_agg(seq), '{}') INTO v_heads FROM heads;
