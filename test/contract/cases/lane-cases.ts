@@ -132,6 +132,26 @@ export const LANE_CASES: readonly StoreCase[] = [
     deepStrictEqual(await headsOf(store, "evt_1", "evt_2", "evt_3"), ["evt_1"]);
     deepStrictEqual(idsOf((await claim(store)).events), [], "a restored event is due");
   }),
+  storeCase("G17", "of the heads that are restored together one is the head", async ({ store }) => {
+    const [first, second] = await acceptAll(store, LANE, "evt_1", "evt_2");
+    await end(store, first, "dead", LANE);
+    const dead = await store.get(ENDPOINT, "evt_1");
+    const waits = await store.get(ENDPOINT, "evt_2");
+    strictEqual(second?.token, 0);
+    if (store.restore === undefined || dead?.lane == null || waits?.lane == null) return;
+    const lane = { ...dead.lane, key: Buffer.from(laneKey("c")).toString("hex") };
+    await store.restore(ENDPOINT, [
+      { ...waits, eventId: "evt_3", dueAt: 0, lane },
+      { ...dead, eventId: "evt_4", lane },
+      { ...waits, eventId: "evt_5", lane: { ...lane, place: "waiting" } },
+    ]);
+    deepStrictEqual(await headsOf(store, "evt_3", "evt_4", "evt_5"), ["evt_3"]);
+    deepStrictEqual(await store.replay(keyOf("evt_4"), () => null), ["moved"]);
+    const [head] = (await claim(store)).events;
+    strictEqual(head?.eventId, "evt_3", "two of one key are due");
+    await end(store, head, "done", { ...LANE, key: laneKey("c") });
+    deepStrictEqual(idsOf((await claim(store)).events), ["evt_4"]);
+  }),
   storeCase("G17", "a replayed event is due at once if nothing is before it", async ({ store }) => {
     const [only] = await acceptAll(store, LANE, "evt_1");
     await end(store, only, "done", LANE);

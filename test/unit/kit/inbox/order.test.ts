@@ -222,6 +222,17 @@ test("a close waits for a callback past its time as for any other", async () => 
   expect(await next.entry(a1?.id ?? "")).toMatchObject({ state: "dead" });
 });
 
+test("a close waits for a callback whose time ends meanwhile", async () => {
+  const rig = await startOrdered({ handoff: { ...HANDOFF, timeoutMs: 5000 } });
+  await deliverAll(rig, "a");
+  let isClosed = false;
+  const closed = rig.receiver.close({ graceMs: 30_000 }).then(() => (isClosed = true));
+  await rig.clock.advance(20_000);
+  expect(isClosed).toBe(false);
+  rig.calls[0]!.resolve();
+  await closed;
+});
+
 test("a callback that outlives the receiver does not count as a crash", async () => {
   const store = memoryStore();
   const rig = await startOrdered({ store, handoff: { ...HANDOFF, timeoutMs: 5000 } });
