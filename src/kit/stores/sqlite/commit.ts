@@ -247,11 +247,11 @@ export function createCommitter(db: Database, shared: boolean) {
     endpoint: string,
     now: number,
   ): number {
-    const ended = settlements.filter(
-      ({ seq, lane = null }, index) =>
-        lane !== null && applied[index] === true && lanes.ended(seq, endpoint, lane, now),
-    );
-    return ended.length;
+    let promoted = 0;
+    for (const [index, { seq, lane = null }] of settlements.entries())
+      if (lane !== null && applied[index] === true && lanes.ended(seq, endpoint, lane, now))
+        promoted += 1;
+    return promoted;
   }
 
   /** Frees leases of a dead process. @returns the events that became dead */
