@@ -35,8 +35,8 @@ export interface BatcherConfig {
   endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Called when events that waited in their lanes are due, with their number. */
-  onPromoted: (count: number) => void;
+  /** Called when events that waited in their lanes are due. */
+  onPromoted: () => void;
   /**
    * Called with the error of each failed commit, and with null when commits work again. Like
    * `onCommit`, it must not throw.
@@ -279,7 +279,7 @@ export function createBatcher(config: BatcherConfig) {
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
-    if ((result.promoted ?? 0) > 0) config.onPromoted(result.promoted ?? 0);
+    if ((result.promoted ?? 0) > 0) config.onPromoted();
   }
 
   function refuse(waiting: WaitingBatch, error: unknown): void {

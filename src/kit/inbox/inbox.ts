@@ -72,7 +72,7 @@ export function createInbox(config: InboxConfig) {
     clock,
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
-    onPromoted: (count) => dispatcher.promoted(count),
+    onPromoted: () => dispatcher.nudge(),
     onCommit: config.onCommit,
     recover: async () => {
       const { freed } = await store.reclaim({ endpoint, held: dispatcher.held(), crashed: false });
@@ -176,7 +176,7 @@ export function createInbox(config: InboxConfig) {
         }
         if (leased && result.token === 0) {
           dispatcher.unreserve();
-          dispatcher.waitsInLane();
+          if (lane != null) dispatcher.waitsInLane(lane.key);
         } else if (leased) {
           const event = {
             seq: result.seq,

@@ -13,6 +13,7 @@ import { createBreaker } from "./breaker.js";
 import { createClaims, createSlots } from "./claims.js";
 import { createDrains } from "./drains.js";
 import { createOutcomes, type OutcomesConfig, released } from "./outcomes.js";
+import { createWaitingCounts } from "./waiting-counts.js";
 
 export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
   batcher: Batcher;
@@ -86,8 +87,7 @@ export function createDispatcher(config: DispatcherConfig) {
   const overdue = new Map<ClaimedEvent, { callback: Promise<unknown>; end: () => void }>();
   let mode: "idle" | "running" | "closing" = "idle";
   let lastLeases: "sure" | "unsure" = "sure";
-  /** How many events may wait in their lanes: no more than a guess, which saves a commit. */
-  let inLanes = 0;
+  const inLanes = createWaitingCounts();
   /** When the last scheduled pump began. */
   let pumpBeganAt = -Infinity;
 
@@ -289,7 +289,7 @@ export function createDispatcher(config: DispatcherConfig) {
       if (overdue.delete(event)) slots.lock(event);
       batcher.settle(settlement, ended);
       // What waits behind it is claimed by the same commit.
-      if (event.lane != null && settlement.state !== "ready" && inLanes > 0) nudge();
+      if (event.lane != null && settlement.state !== "ready" && inLanes.take(event.lane)) nudge();
     }
 
     function ended(result: SettleResult | null): void {
@@ -345,12 +345,7 @@ export function createDispatcher(config: DispatcherConfig) {
     /** An event is due in the store after this delay. */
     dueIn,
     /** A new event waits in its lane. */
-    waitsInLane: () => void (inLanes += 1),
-    /** Events that waited in their lanes are due. */
-    promoted(count: number): void {
-      inLanes = Math.max(0, inLanes - count);
-      nudge();
-    },
+    waitsInLane: inLanes.add,
     reportCrashed,
     start(): void {
       if (mode !== "idle") return;
