@@ -83,6 +83,31 @@ test("a dead event holds the later ones, until it is discarded, replayed with su
   expect(await rig.entry(id(a3))).toMatchObject({ state: "dead" });
 });
 
+test("a settlement claims the next event of its key in one commit, and none for a key that is blocked", async () => {
+  const inner = memoryStore();
+  const settling: boolean[] = [];
+  const commit: typeof inner.commit = (batch) => {
+    if (batch.settlements.length > 0) settling.push(batch.claim !== null);
+    return inner.commit(batch);
+  };
+  const rig = await startOrdered({ store: { ...inner, commit } });
+  await deliverAll(rig, "a", "a", "a");
+  rig.calls[0]!.reject(new PermanentFailure());
+  await turns();
+  await deliverAll(rig, "b", "c", "c");
+  for (const call of [1, 2]) rig.calls[call]!.resolve();
+  await turns();
+  settling.length = 0;
+  rig.calls[3]!.resolve();
+  await turns();
+  await deliverAll(rig, "d", "e", "e");
+  rig.calls[4]!.resolve();
+  await turns();
+  rig.calls[5]!.resolve();
+  await rig.called(7);
+  expect(settling).toEqual([false, false, true]);
+});
+
 test("with whenDead: skip the later ones go on", async () => {
   const by = (_event: Signal | object, { subject }: { subject: string | null }) => subject;
   const rig = await startOrdered({
