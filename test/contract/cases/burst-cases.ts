@@ -7,6 +7,7 @@ import {
   commit,
   DAY_MS,
   ENDPOINT,
+  SECOND,
   idsOf,
   newEvent,
   settlement,
@@ -223,6 +224,19 @@ export const BURST_CASES: readonly StoreCase[] = [
       );
     },
   ),
+  storeCase("G18", "an erased event is not named by what is restored", async ({ store }) => {
+    if (store.restore === undefined) return;
+    const ids = ["evt_1", "ann@example.com"];
+    await commit(store, { accepts: ids.map((id) => burstEvent(id)) });
+    const stored = await Promise.all(ids.map((id) => store.get(ENDPOINT, id)));
+    await store.restore(
+      SECOND,
+      stored.filter((each) => each !== undefined),
+    );
+    await store.erase([{ endpoint: SECOND, eventId: "ann@example.com" }], "ann@");
+    const named = JSON.stringify(await store.list({ endpoint: SECOND }));
+    strictEqual(named.includes("ann@"), false, "a name is left");
+  }),
   storeCase(
     "G18",
     "nothing of a burst is pruned before its newest event is done",

@@ -15,7 +15,7 @@ import {
 } from "../../contract/cases/store-case.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
-import { CONTEXT, ENDPOINT, testOnDatabase } from "./open-stores.js";
+import { CONTEXT, ENDPOINT, testOnDatabase, type Database } from "./open-stores.js";
 
 const LAST_HOUR = { minutes: 1, spans: 60 };
 
@@ -89,6 +89,25 @@ testOnDatabase(
   },
 );
 
+/** How many rows of a table were read, when as many as `inserted` are counted. */
+async function readOfTable(
+  { sql, schema }: Pick<Database, "sql" | "schema">,
+  table: string,
+  inserted: number,
+): Promise<number> {
+  let read = 0;
+  await eventually("the counts", async () => {
+    const [row] = await sql<{ read: string; inserted: string }>(
+      `SELECT n_tup_ins AS inserted, idx_tup_fetch + seq_tup_read AS read FROM pg_stat_user_tables
+       WHERE schemaname = $1 AND relname = $2`,
+      [schema, table],
+    );
+    read = Number(row?.read);
+    return Number(row?.inserted) === inserted;
+  });
+  return read;
+}
+
 const WITHOUT_STATISTICS = "ALTER TABLE inbox SET (autovacuum_enabled = off)";
 
 testOnDatabase(
@@ -108,19 +127,9 @@ testOnDatabase(
     }
     // The end of its connections passes on what they counted.
     await store.close(ENDPOINT);
-    let read = 0;
-    await eventually("the counts", async () => {
-      const [row] = await sql<{ read: string; inserted: string }>(
-        `SELECT n_tup_ins AS inserted, idx_tup_fetch + seq_tup_read AS read FROM pg_stat_user_tables
-         WHERE schemaname = $1 AND relname = 'inbox'`,
-        [schema],
-      );
-      read = Number(row?.read);
-      return Number(row?.inserted) === events;
-    });
     // Twice: for the settlement of each, and at the close. As a whole the table would be read 40
     // times.
-    expect(read).toBeLessThan(3 * events);
+    expect(await readOfTable({ sql, schema }, "inbox", events)).toBeLessThan(3 * events);
   },
 );
 
@@ -147,17 +156,7 @@ testOnDatabase(
       );
     }
     await store.close(ENDPOINT);
-    let read = 0;
-    await eventually("the counts", async () => {
-      const [row] = await sql<{ read: string; inserted: string }>(
-        `SELECT n_tup_ins AS inserted, idx_tup_fetch + seq_tup_read AS read FROM pg_stat_user_tables
-         WHERE schemaname = $1 AND relname = 'inbox_lane'`,
-        [schema],
-      );
-      read = Number(row?.read);
-      return Number(row?.inserted) === events;
-    });
-    expect(read).toBeLessThan(3 * events);
+    expect(await readOfTable({ sql, schema }, "inbox_lane", events)).toBeLessThan(3 * events);
   },
 );
 

@@ -14,6 +14,7 @@ import type {
 } from "../../inbox/batch.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { countDone, noActivity, type Activity } from "../../inbox/activity.js";
+import { SUPERSEDED } from "../../inbox/done-reasons.js";
 import {
   isStorable,
   NEVER,
@@ -251,13 +252,12 @@ export async function restore(
 ): Promise<number> {
   // Of several events with one id the first is added.
   const byId = new Map(events.toReversed().map((event) => [event.eventId, event]));
-  // A lane has one head.
-  const heads = new Map(
-    events.toReversed().map(({ eventId, lane }) => [lane?.place === "head" && lane.key, eventId]),
-  );
+  // A lane has one head: the first that is given.
+  const given = events.filter(({ lane }) => lane?.place === "head").toReversed();
+  const heads = new Map(given.map(({ lane, eventId }) => [lane?.key, eventId]));
   const rows = Array.from(byId.values(), ({ bodyHash, rawBody, received, history, ...entry }) => ({
     ...entry,
-    isFirst: entry.lane?.place === "head" && heads.get(entry.lane.key) === entry.eventId,
+    isFirst: heads.get(entry.lane?.key) === entry.eventId,
     // Erased while it was leased: nothing is left to hand off.
     ...(entry.state === "leased" && rawBody === null && { state: "done" }),
     history: history.slice(-MOST_PAST_STEPS),
@@ -279,12 +279,13 @@ export async function restore(
         "isFirst" boolean)) AS e
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
-        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender, lane, lane_skips)
+        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender, lane, lane_skips, burst)
       SELECT $1, "eventId", type, CASE WHEN was_leased THEN 'ready' ELSE state END, due_at,
         CASE WHEN state IN ('ready', 'leased') THEN due_at END,
         CASE WHEN state IN ('dead', 'quarantined') THEN due_at END, "receivedAt", 0, 0, attempts, crashes,
         "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError",
-        subtype, subject, nullif(sender, '${DEFAULT_SENDER}'), lane_key, (lane->>'skips')::boolean
+        subtype, subject, nullif(sender, '${DEFAULT_SENDER}'), lane_key, (lane->>'skips')::boolean,
+        CASE WHEN state = 'done' AND starts_with("lastError", '${SUPERSEDED}') THEN 0 END -- of an unknown burst
       FROM given
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING seq, event_id

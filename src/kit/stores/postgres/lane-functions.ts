@@ -6,10 +6,11 @@ const MOST_LOCKS = 64;
 /** How many lanes, or events of lanes, are looked at in one transaction. */
 const TENDED_AT_ONCE = 500;
 
-// Whoever reads or changes the places of a lane holds its lock until the end of the transaction; an
-// import does not, as no receiver runs beside it. Otherwise one process would end the head of a lane while another adds an event behind it: that
+// Whoever reads or changes the places of a lane holds its lock until the end of the transaction.
+// Otherwise one process would end the head of a lane while another adds an event behind it: that
 // event would wait for good; or both would make a head. Each transaction locks its lanes once, in one
-// order, before it locks any event, so that none can deadlock.
+// order, before it locks any event, so that none can deadlock. An import locks none: no receiver may
+// run beside it.
 const LOCK_LANES = `
   CREATE OR REPLACE FUNCTION lock_lanes(p_lanes bytea[]) RETURNS void
   LANGUAGE plpgsql ${BY_INDEX} AS $$

@@ -1,4 +1,5 @@
 import type { Database } from "../../../base/sqlite/database.js";
+import { SUPERSEDED } from "../../inbox/done-reasons.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { createCommitter, type Committer } from "./commit.js";
@@ -114,9 +115,10 @@ function restore(
 ): number {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, attempts, crashes, possibly_repeated,
-      replayed, has_payload, received_at, body_hash, last_error, subtype, subject, sender)
+      replayed, has_payload, received_at, body_hash, last_error, subtype, subject, sender, burst)
     VALUES (@endpoint, @eventId, @type, @state, @dueAt, iif(@state = 'ready', @now, 0), 0, @attempts, @crashes, @repeated,
-      @wasReplayed, @hasPayload, @receivedAt, @bodyHash, @lastError, @subtype, @subject, nullif(@sender, '${DEFAULT_SENDER}'))
+      @wasReplayed, @hasPayload, @receivedAt, @bodyHash, @lastError, @subtype, @subject, nullif(@sender, '${DEFAULT_SENDER}'),
+      iif(@state = 'done' AND @lastError LIKE '${SUPERSEDED}%', 0, NULL)) -- of an unknown burst
     ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
   const lanes = prepareLanes(db);
